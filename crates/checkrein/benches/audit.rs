@@ -1,6 +1,6 @@
-//! The cost of the audit log: `cargo bench -p checkrein --features audit --bench audit`. The floor is the same fire without a log,
-//! and the result is the time on top.
-#![allow(clippy::unwrap_used, missing_docs, reason = "a benchmark reports to people")]
+//! Cost of the audit log: `cargo bench -p checkrein --features audit --bench audit`. The baseline is the same fire without a
+//! log, and the result is the additional time.
+#![allow(clippy::unwrap_used, missing_docs, reason = "a failed benchmark panics")]
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn main() {
             continue;
         }
         let hook = || HookSpec::builtin("guard", EventKind::PreToolUse, "block_dangerous_commands");
-        let log = AuditLog::at(dir.path().join(format!("{size}.jsonl")));
+        let log = AuditLog::new(dir.path().join(format!("{size}.jsonl")));
         let (with, without) =
             (Engine::builder().hook(hook()).audit(log.clone()).build(), Engine::builder().hook(hook()).build());
         let event = event(size);

@@ -1,4 +1,4 @@
-//! The audit log: what is written, what is noticed, and what many writers do to it.
+//! The audit log: entries, detection of changes, and concurrent writers.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test that fails may say so")]
 
@@ -16,7 +16,7 @@ use checkrein::payload::{Prompt, ToolCall, ToolOutcome};
 use checkrein::{Decision, Engine, Event, EventKind, FailurePolicy, HookSpec, RawJson, Sources};
 
 fn log_in(dir: &tempfile::TempDir) -> AuditLog {
-    AuditLog::at(dir.path().join("logs/audit.jsonl"))
+    AuditLog::new(dir.path().join("logs/audit.jsonl"))
 }
 
 fn refusal(why: &str) -> AuditEntry {
@@ -42,7 +42,7 @@ fn five(dir: &tempfile::TempDir) -> AuditLog {
         assert_eq!(log.append(refusal(&format!("number {number}"))).unwrap().seq, number);
     }
     let found = log.verify(None).unwrap();
-    assert!(found.is_fine() && found.cuts.is_empty() && found.lines == 5, "{found:?}");
+    assert!(found.is_intact() && found.cuts.is_empty() && found.lines == 5, "{found:?}");
     log
 }
 
@@ -52,7 +52,7 @@ fn bash(command: &str) -> Event {
 }
 
 #[tokio::test]
-async fn every_fire_with_hooks_is_written_and_no_other() {
+async fn only_events_with_hooks_are_logged() {
     let dir = tempfile::tempdir().unwrap();
     let log = log_in(&dir);
     let hook = HookSpec::shell("guard", EventKind::PreToolUse, "grep -q rm && echo no >&2 && exit 2; exit 0");
@@ -81,7 +81,7 @@ async fn every_fire_with_hooks_is_written_and_no_other() {
 }
 
 #[tokio::test]
-async fn on_a_full_disk_gates_close_if_that_is_wanted() {
+async fn full_disk_blocks_gates_by_policy() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("audit.jsonl");
     std::os::unix::fs::symlink("/dev/full", &path).unwrap();
@@ -93,71 +93,71 @@ async fn on_a_full_disk_gates_close_if_that_is_wanted() {
         let engine = Engine::builder()
             .hook(HookSpec::shell("h", EventKind::PreToolUse, "true"))
             .hook(HookSpec::shell("h", EventKind::PostToolUse, "true"))
-            .audit(AuditLog::at(&path).on_failure(effect))
+            .audit(AuditLog::new(&path).on_failure(effect))
             .build();
         let (verdict, record) = engine.fire_recorded(bash("ls")).await;
         assert_eq!(verdict.decision(), decision);
-        assert_eq!(record.verdict.decision, decision, "the record says what the verdict says");
+        assert_eq!(record.verdict.decision, decision, "the record has the decision of the verdict");
         assert_eq!(record.hooks.len(), 1);
         let warned = verdict.warnings().iter().map(ToString::to_string).collect::<String>();
-        assert!(warned.contains("nothing was written to the audit log") && warned.contains("No space"), "{warned}");
-        // Nothing waits for leave there.
+        assert!(warned.contains("cannot write to the audit log") && warned.contains("No space"), "{warned}");
+        // This event cannot be blocked.
         let after = Event::post_tool_use(ToolOutcome::new("Bash", RawJson::default()));
         assert_eq!(engine.fire(after).await.decision(), Decision::NoOpinion);
     }
 }
 
 #[test]
-fn what_was_changed_is_found() {
+fn changed_logs_are_detected() {
     type Change = fn(&mut Vec<String>);
     let changes: &[(&str, Change, &[FindingKind])] = &[
-        ("a word", |lines| lines[2] = lines[2].replace("number 3", "number 9"), &[FindingKind::Altered]),
-        ("a line less", |lines| drop(lines.remove(1)), &[FindingKind::Removed]),
-        ("the first", |lines| drop(lines.remove(0)), &[FindingKind::Removed]),
-        ("the last", |lines| drop(lines.pop()), &[FindingKind::Truncated]),
-        ("all", Vec::clear, &[FindingKind::Altered, FindingKind::Truncated]),
+        ("changed word", |lines| lines[2] = lines[2].replace("number 3", "number 9"), &[FindingKind::Altered]),
+        ("removed line", |lines| drop(lines.remove(1)), &[FindingKind::Removed]),
+        ("removed first line", |lines| drop(lines.remove(0)), &[FindingKind::Removed]),
+        ("removed last line", |lines| drop(lines.pop()), &[FindingKind::Truncated]),
+        ("removed lines", Vec::clear, &[FindingKind::Altered, FindingKind::Truncated]),
         (
-            "two in turn",
+            "swapped lines",
             |lines| lines.swap(1, 2),
             &[FindingKind::Removed, FindingKind::Reordered, FindingKind::Altered],
         ),
-        ("one twice", |lines| lines.insert(3, lines[2].clone()), &[FindingKind::Reordered]),
-        ("something else", |lines| lines.insert(2, "{}".to_owned()), &[FindingKind::Altered]),
-        ("half a line", |lines| lines[2].truncate(40), &[FindingKind::Removed, FindingKind::Altered]),
+        ("repeated line", |lines| lines.insert(3, lines[2].clone()), &[FindingKind::Reordered]),
+        ("inserted line", |lines| lines.insert(2, "{}".to_owned()), &[FindingKind::Altered]),
+        ("shortened line", |lines| lines[2].truncate(40), &[FindingKind::Removed, FindingKind::Altered]),
     ];
-    for (what, change, expected) in changes {
+    for (label, change, expected) in changes {
         let dir = tempfile::tempdir().unwrap();
         let log = five(&dir);
         let mut lines = lines_of(&log);
         change(&mut lines);
         put(&log, &lines);
         let found = log.verify(None).unwrap();
-        let told: HashSet<_> = kinds(&found).iter().map(|kind| format!("{kind:?}")).collect();
-        let wanted: HashSet<_> = expected.iter().map(|kind| format!("{kind:?}")).collect();
-        assert!(!found.is_fine() && told.is_subset(&wanted), "{what}: {found:#?}");
-        // It stays so, whoever writes on.
+        let reported: HashSet<_> = kinds(&found).iter().map(|kind| format!("{kind:?}")).collect();
+        let expected: HashSet<_> = expected.iter().map(|kind| format!("{kind:?}")).collect();
+        assert!(!found.is_intact() && reported.is_subset(&expected), "{label}: {found:#?}");
+        // A later entry does not hide the change.
         log.append(refusal("later")).unwrap();
-        assert!(!log.verify(None).unwrap().is_fine(), "{what}");
+        assert!(!log.verify(None).unwrap().is_intact(), "{label}");
     }
 }
 
 #[test]
-fn every_changed_byte_is_found() {
+fn every_changed_byte_is_detected() {
     let dir = tempfile::tempdir().unwrap();
     let log = five(&dir);
     let text = std::fs::read(log.path()).unwrap();
-    for at in 0..text.len() {
+    for index in 0..text.len() {
         let mut other = text.clone();
-        other[at] ^= 1;
+        other[index] ^= 1;
         std::fs::write(log.path(), &other).unwrap();
         let found = log.verify(None).unwrap();
-        // Without its line break the last line looks as if it had been cut there, which is what happens in a crash.
-        assert!(!found.is_fine() || (at == text.len() - 1 && !found.cuts.is_empty()), "byte {at}: {found:?}");
+        // Without its line break the last line is an incomplete line, as after a crash.
+        assert!(!found.is_intact() || (index == text.len() - 1 && !found.cuts.is_empty()), "byte {index}: {found:?}");
     }
 }
 
 #[test]
-fn a_head_that_is_gone_or_another_is_told() {
+fn missing_or_wrong_head_is_detected() {
     let dir = tempfile::tempdir().unwrap();
     let log = five(&dir);
     let head = log.path().with_extension("jsonl.head");
@@ -166,36 +166,36 @@ fn a_head_that_is_gone_or_another_is_told() {
     assert_eq!(kinds(&log.verify(None).unwrap()), [FindingKind::Head]);
     std::fs::write(&head, kept.replace(|c: char| c.is_ascii_hexdigit() && c != '5', "0")).unwrap();
     assert_eq!(kinds(&log.verify(None).unwrap()), [FindingKind::Head]);
-    // A line that was kept elsewhere shows it if all was written anew.
+    // An entry that was stored elsewhere reveals a rewritten log.
     std::fs::write(&head, &kept).unwrap();
     let last = log.verify(None).unwrap().last.unwrap();
-    assert!(log.verify(Some(&last)).unwrap().is_fine());
+    assert!(log.verify(Some(&last)).unwrap().is_intact());
     std::fs::remove_dir_all(log.path().parent().unwrap()).unwrap();
     let again = five(&dir);
     assert_eq!(kinds(&again.verify(Some(&last)).unwrap()), [FindingKind::NotExpected]);
     assert_eq!(last.to_string().parse::<Head>().unwrap(), last);
 }
 
-/// Wherever the last line is cut, as when its writer was ended: the next writer notes it, and nothing else is lost.
+/// Cuts the last line at each byte, as a killed writer does. The next writer marks it, and no other entry is lost.
 #[test]
-fn a_cut_at_any_byte_is_noted_and_told_from_a_forgery() {
+fn cut_line_is_marked_and_distinguished_from_tampering() {
     let dir = tempfile::tempdir().unwrap();
     let log = five(&dir);
     let whole = std::fs::read(log.path()).unwrap();
     let head_path = log.path().with_extension("jsonl.head");
     let last_begins = whole[..whole.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
-    // The writer had not come to the head yet.
+    // The killed writer has not written the head.
     let fourth = log.lines().unwrap().nth(3).unwrap().unwrap().head;
     for at in last_begins..whole.len() {
         std::fs::write(log.path(), &whole[..at]).unwrap();
         std::fs::write(&head_path, format!("{:>20}:{}\n", fourth.seq, fourth.hash)).unwrap();
         let found = log.verify(None).unwrap();
-        assert!(found.is_fine(), "{at}: {found:?}");
+        assert!(found.is_intact(), "{at}: {found:?}");
         assert_eq!(found.cuts.len(), usize::from(at > last_begins));
         log.append(refusal("next")).unwrap();
         let found = log.verify(None).unwrap();
-        assert!(found.is_fine(), "{at}: {found:?}");
-        // One that lacks only its line break is not lost.
+        assert!(found.is_intact(), "{at}: {found:?}");
+        // An entry that lacks only its line break is not lost.
         let was_cut = at > last_begins && at < whole.len() - 1;
         assert_eq!(found.cuts.len(), usize::from(was_cut), "{at}");
         if !was_cut {
@@ -204,7 +204,7 @@ fn a_cut_at_any_byte_is_noted_and_told_from_a_forgery() {
         assert_eq!(found.cuts[0].line, 5);
         let noted = log.lines().unwrap().map(Result::unwrap).find(|line| line.entry.kind == EntryKind::Cut).unwrap();
         assert_eq!(noted.entry.bytes, Some((at - last_begins) as u64));
-        // What is left of it cannot be changed either.
+        // A change of the incomplete line is detected.
         if at - last_begins > 1 && at % 16 == 0 {
             let mut text = std::fs::read(log.path()).unwrap();
             text[last_begins] = b'x';
@@ -215,31 +215,31 @@ fn a_cut_at_any_byte_is_noted_and_told_from_a_forgery() {
 }
 
 #[test]
-fn the_chain_goes_on_over_files() {
+fn chain_continues_over_files() {
     let dir = tempfile::tempdir().unwrap();
     let log = log_in(&dir).max_size(1200);
     for number in 1..=20 {
         log.append(refusal(&format!("number {number}"))).unwrap();
     }
     let found = log.verify(None).unwrap();
-    assert!(found.is_fine() && found.files > 3 && found.lines == 20, "{found:?}");
+    assert!(found.is_intact() && found.files > 3 && found.lines == 20, "{found:?}");
     let seen: Vec<_> = log.lines().unwrap().map(|line| line.unwrap().head.seq).collect();
     assert_eq!(seen, (1..=20).collect::<Vec<_>>());
     assert!(log.path().metadata().unwrap().len() <= 1200);
-    // An end between the renaming and the next line leaves no file.
+    // A writer that is killed between the renaming and the next entry leaves no current file.
     let live = log.path().metadata().unwrap().len();
     assert!(live > 0);
     let last = found.last.unwrap().seq;
     std::fs::rename(log.path(), format!("{}.{last:012}", log.path().display())).unwrap();
     assert_eq!(log.append(refusal("after")).unwrap().seq, 21);
-    assert!(log.verify(None).unwrap().is_fine());
-    // And one within the first line of a new file leaves a part of that.
+    assert!(log.verify(None).unwrap().is_intact());
+    // A writer that is killed in the first line of a new file leaves a part of the line.
     std::fs::rename(log.path(), format!("{}.{:012}", log.path().display(), 21)).unwrap();
     std::fs::write(log.path(), r#"{"time":"20"#).unwrap();
     assert_eq!(log.append(refusal("after")).unwrap().seq, 23);
     let found = log.verify(None).unwrap();
-    assert!(found.is_fine() && found.cuts.len() == 1, "{found:?}");
-    // A file in the middle cannot be taken away.
+    assert!(found.is_intact() && found.cuts.len() == 1, "{found:?}");
+    // Removing a file in the middle is detected.
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(log.path().parent().unwrap()).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
@@ -248,7 +248,7 @@ fn the_chain_goes_on_over_files() {
 }
 
 #[test]
-fn it_can_be_looked_at_while_others_write() {
+fn log_can_be_verified_during_writes() {
     let dir = tempfile::tempdir().unwrap();
     let log = log_in(&dir).max_size(2000);
     std::thread::scope(|scope| {
@@ -257,7 +257,7 @@ fn it_can_be_looked_at_while_others_write() {
             .collect();
         while !writers.iter().all(std::thread::ScopedJoinHandle::is_finished) {
             let found = log.verify(None).unwrap();
-            assert!(found.is_fine() && found.cuts.is_empty(), "{found:?}");
+            assert!(found.is_intact() && found.cuts.is_empty(), "{found:?}");
             let seen: Vec<_> = log.lines().unwrap().map(|line| line.unwrap().head.seq).collect();
             assert_eq!(seen, (1..=seen.len() as u64).collect::<Vec<_>>());
         }
@@ -266,44 +266,45 @@ fn it_can_be_looked_at_while_others_write() {
 }
 
 #[test]
-fn old_files_are_full() {
+fn old_file_is_replaced_by_a_new_one() {
     let dir = tempfile::tempdir().unwrap();
     let log = log_in(&dir).max_age(Duration::from_nanos(1));
     log.append(refusal("one")).unwrap();
-    let begun = std::time::Instant::now();
-    // The clock in the line counts milliseconds.
-    while begun.elapsed() < Duration::from_millis(3) {
+    let start = std::time::Instant::now();
+    // The time in the entry has milliseconds.
+    while start.elapsed() < Duration::from_millis(3) {
         std::hint::spin_loop();
     }
     log.append(refusal("two")).unwrap();
     let found = log.verify(None).unwrap();
-    assert!(found.is_fine() && found.files == 2, "{found:?}");
+    assert!(found.is_intact() && found.files == 2, "{found:?}");
 }
 
 #[test]
-fn what_files_say_wrongly_is_told_and_taken_for_the_stricter() {
+fn invalid_audit_settings_are_reported_and_fail_closed() {
     let dir = tempfile::tempdir().unwrap();
-    for (said, code) in [
+    for (setting, code) in [
         ("audit: yes please", "wrong-type"),
         ("audit: {on_failure: clsoed}", "unknown-value"),
         ("audit: {pth: x}", "unknown-key"),
     ] {
         let config = dir.path().join("hooks.yaml");
-        std::fs::write(&config, format!("{said}\nhooks: []\n")).unwrap();
+        std::fs::write(&config, format!("{setting}\nhooks: []\n")).unwrap();
         let loaded = Sources::of_files(&native::DIALECT, [&config]).load();
         let codes: Vec<_> = loaded.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
-        assert_eq!(codes, [code], "{said}");
-        assert!(loaded.audit.unwrap().closed, "{said}");
+        assert_eq!(codes, [code], "{setting}");
+        assert!(loaded.audit.unwrap().closed, "{setting}");
     }
-    for (said, code) in [("max_size: 0", "bad-size"), ("max_size: many", "bad-size"), ("max_age: soon", "bad-time")] {
+    for (setting, code) in [("max_size: 0", "bad-size"), ("max_size: many", "bad-size"), ("max_age: soon", "bad-time")]
+    {
         let config = dir.path().join("hooks.yaml");
-        std::fs::write(&config, format!("audit: {{{said}}}\nhooks: []\n")).unwrap();
+        std::fs::write(&config, format!("audit: {{{setting}}}\nhooks: []\n")).unwrap();
         let loaded = Sources::of_files(&native::DIALECT, [&config]).load();
-        assert_eq!(loaded.diagnostics[0].code, code, "{said}");
+        assert_eq!(loaded.diagnostics[0].code, code, "{setting}");
     }
 }
 
-/// How many rounds: a thousand in the full run.
+/// Number of rounds: 1000 with `CHECKREIN_STRESS`.
 fn rounds() -> usize {
     let stress = std::env::var("CHECKREIN_STRESS").ok().filter(|value| !value.is_empty() && value != "0");
     if stress.is_some() { 1000 } else { 25 }
@@ -311,12 +312,12 @@ fn rounds() -> usize {
 
 const WRITE_TO: &str = "CHECKREIN_TEST_AUDIT_LOG";
 
-/// A process that `writers_that_are_killed_at_random` starts. It prints each line's head when it is written. Not a test.
+/// Writer process of `killed_writers_lose_no_entries`. It prints the head of each written entry. Not a test.
 #[test]
-#[ignore = "another test starts it as a process of its own"]
-fn a_writer() {
+#[ignore = "another test starts it as its own process"]
+fn writer_process() {
     let Some(path) = std::env::var_os(WRITE_TO) else { return };
-    let log = AuditLog::at(path).max_size(1 << 20);
+    let log = AuditLog::new(path).max_size(1 << 20);
     let pick = RandomState::new();
     for number in 0_u64.. {
         let size = [10, 3_000, 50_000, 200_000][(pick.hash_one(number) % 4) as usize];
@@ -324,17 +325,17 @@ fn a_writer() {
         let mut out = std::io::stdout().lock();
         writeln!(out, "\nwrote {head}").and_then(|()| out.flush()).unwrap();
         if pick.hash_one((number, number)) % 6 == 0 {
-            end_within_a_line(log.path(), pick.hash_one((number, 1)));
+            crash_within_a_line(log.path(), pick.hash_one((number, 1)));
         }
     }
 }
 
-/// Does what a writer does that crashes in the middle of a write, which a signal from outside seldom hits.
-fn end_within_a_line(log: &Path, pick: u64) {
+/// Crashes in the middle of a write, which a signal from outside rarely hits.
+fn crash_within_a_line(log: &Path, pick: u64) {
     let lock = std::fs::OpenOptions::new().write(true).open(log.with_extension("jsonl.head")).unwrap();
     fs4::FileExt::lock(&lock).unwrap();
     let text = std::fs::read(log).unwrap_or_default();
-    // A writer notes what was cut before it writes itself.
+    // A writer marks a cut line before it writes its own entry.
     if text.last().is_some_and(|byte| *byte != b'\n') {
         return;
     }
@@ -345,10 +346,10 @@ fn end_within_a_line(log: &Path, pick: u64) {
     std::process::abort();
 }
 
-/// Ends writers in the middle of whatever they do: no line is lost that a writer has been told is written, every cut is
-/// found, and nothing looks like a forgery.
+/// Kills writers at random times: no entry is lost that a writer has reported, every cut is found, and no finding is a sign
+/// of tampering.
 #[test]
-fn writers_that_are_killed_at_random() {
+fn killed_writers_lose_no_entries() {
     use std::os::unix::process::ExitStatusExt as _;
     const ABORTED: i32 = 6;
     let dir = tempfile::tempdir().unwrap();
@@ -356,13 +357,13 @@ fn writers_that_are_killed_at_random() {
     let (mut crashes, mut all_crashes) = (0, 0);
     let mut written = BTreeSet::new();
     for round in 0..rounds() {
-        let (told, heads) = mpsc::channel();
-        let mut writers: Vec<_> = (0..3).map(|_| writer(log.path(), &told)).collect();
-        drop(told);
-        // So many lines from now, whoever writes them, the writers are ended one by one.
+        let (sender, heads) = mpsc::channel();
+        let mut writers: Vec<_> = (0..3).map(|_| start_writer(log.path(), &sender)).collect();
+        drop(sender);
+        // Each writer is killed after a random number of entries of all writers.
         let pick = RandomState::new();
-        for (at, writer) in writers.iter_mut().enumerate() {
-            for _ in 0..=(pick.hash_one((round, at)) % 8) {
+        for (index, writer) in writers.iter_mut().enumerate() {
+            for _ in 0..=(pick.hash_one((round, index)) % 8) {
                 written.extend(heads.recv().ok());
             }
             writer.kill().unwrap();
@@ -370,13 +371,13 @@ fn writers_that_are_killed_at_random() {
         }
         written.extend(heads.iter());
         let found = log.verify(None).unwrap();
-        assert!(found.is_fine(), "round {round}: {:?}", found.findings);
+        assert!(found.is_intact(), "round {round}: {:?}", found.findings);
         assert!(found.cuts.len() >= crashes, "round {round}: {crashes} crashes, {:?}", found.cuts);
         if round % 10 == 9 || round + 1 == rounds() {
-            let there: BTreeSet<_> = log.lines().unwrap().map(|line| line.unwrap().head.to_string()).collect();
-            let lost: Vec<_> = written.difference(&there).collect();
+            let present: BTreeSet<_> = log.lines().unwrap().map(|line| line.unwrap().head.to_string()).collect();
+            let lost: Vec<_> = written.difference(&present).collect();
             assert!(lost.is_empty(), "round {round}: {lost:?}");
-            // What was found once need not be looked at again.
+            // Keeps the log small: checked entries are not needed any more.
             std::fs::remove_dir_all(log.path().parent().unwrap()).unwrap();
             written.clear();
             all_crashes += std::mem::take(&mut crashes);
@@ -386,16 +387,16 @@ fn writers_that_are_killed_at_random() {
     assert!(all_crashes > 0);
 }
 
-fn writer(log: &Path, told: &mpsc::Sender<String>) -> std::process::Child {
+fn start_writer(log: &Path, sender: &mpsc::Sender<String>) -> std::process::Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "a_writer", "--include-ignored", "--nocapture"]).env(WRITE_TO, log);
+    command.args(["--exact", "writer_process", "--include-ignored", "--nocapture"]).env(WRITE_TO, log);
     let mut writer = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let (out, told) = (BufReader::new(writer.stdout.take().unwrap()), told.clone());
+    let (out, sender) = (BufReader::new(writer.stdout.take().unwrap()), sender.clone());
     std::thread::spawn(move || {
         for line in out.lines().map_while(Result::ok) {
-            // A line that was cut is no word of its writer.
+            // A killed writer may leave a partial line.
             let head = line.strip_prefix("wrote ").filter(|head| head.parse::<Head>().is_ok());
-            if head.is_some_and(|head| told.send(head.to_owned()).is_err()) {
+            if head.is_some_and(|head| sender.send(head.to_owned()).is_err()) {
                 return;
             }
         }

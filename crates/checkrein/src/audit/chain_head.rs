@@ -1,4 +1,4 @@
-//! The head: the number and hash of the last line, in a file beside the log. Writers hold its lock.
+//! The head: the number and hash of the last entry, in a file beside the log. Writers hold its lock.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -10,19 +10,19 @@ use serde::Serialize;
 use super::hash_chain::HASH;
 use crate::append_file;
 
-/// A place in the chain: as text `SEQ:HASH`.
+/// Position of an entry in the chain. As text: `SEQ:HASH`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Head {
-    /// The number of the line, from 1.
+    /// Number of the entry, from 1.
     pub seq: u64,
-    /// Its hash.
+    /// Hash of the entry.
     pub hash: String,
 }
 
 impl Head {
-    /// Before the first line.
+    /// The position before the first entry.
     pub(super) fn start() -> Self {
         Self { seq: 0, hash: "0".repeat(HASH) }
     }
@@ -41,20 +41,23 @@ impl FromStr for Head {
         let read = || {
             let (seq, hash) = text.trim().split_once(':')?;
             let is_hash = hash.len() == HASH && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
-            Some(Self { seq: seq.trim_start().parse().ok()?, hash: is_hash.then(|| hash.to_ascii_lowercase())? })
+            if !is_hash {
+                return None;
+            }
+            Some(Self { seq: seq.trim_start().parse().ok()?, hash: hash.to_ascii_lowercase() })
         };
-        read().ok_or_else(|| "it should be a number and a hash of 64 digits, SEQ:HASH".to_owned())
+        read().ok_or_else(|| "expected SEQ:HASH, a number and a hash of 64 hexadecimal digits".to_owned())
     }
 }
 
-/// The file of the head.
+/// Returns the path of the head.
 pub(super) fn path(log: &Path) -> PathBuf {
     let mut name = log.as_os_str().to_owned();
     name.push(".head");
     PathBuf::from(name)
 }
 
-/// The head of a log that nobody else writes to while this is there.
+/// The head of a log under an exclusive lock.
 pub(super) struct Locked(File);
 
 impl Locked {
@@ -64,35 +67,35 @@ impl Locked {
         Ok(Self(file))
     }
 
-    /// What the last writer has left. `None`: there was none, or it makes no sense.
+    /// Reads the head of the last writer. Returns `None` for a new or an invalid file.
     pub(super) fn read(&mut self) -> io::Result<Option<Head>> {
         read(&mut self.0)
     }
 
-    /// Of fixed length, so that a disk which is full takes it, and half of it never stands.
+    /// Overwrites the head. Its length is fixed, so that the write succeeds on a full disk and is never partial.
     pub(super) fn write(&mut self, head: &Head) -> io::Result<()> {
         self.0.seek(SeekFrom::Start(0))?;
         self.0.write_all(format!("{:>20}:{}\n", head.seq, head.hash).as_bytes())
     }
 }
 
-/// What this gives, with the head as it is meanwhile: nobody writes until it is done.
-pub(super) fn while_nobody_writes<T>(
+/// Calls `work` under a shared lock, which blocks writers. Returns the head and the result.
+pub(super) fn with_shared_lock<T>(
     log: &Path,
-    mut look: impl FnMut() -> io::Result<T>,
+    mut work: impl FnMut() -> io::Result<T>,
 ) -> io::Result<(Option<Head>, T)> {
     let path = path(log);
     loop {
         match File::open(&path) {
             Ok(mut file) => {
                 append_file::lock_shared(&file, append_file::PATIENCE)?;
-                return Ok((read(&mut file)?, look()?));
+                return Ok((read(&mut file)?, work()?));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let looked = look()?;
-                // A first writer may have come meanwhile.
+                let result = work()?;
+                // The first writer may have created the head in between.
                 if !path.exists() {
-                    return Ok((None, looked));
+                    return Ok((None, result));
                 }
             }
             Err(error) => return Err(error),

@@ -19,27 +19,27 @@ pub struct DryRunReport {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DryRunHook {
-    /// What it is called.
+    /// Id of the hook.
     pub id: String,
-    /// Where it comes from. Its line is that of its last run.
+    /// Source of the hook. Its line is that of the last run.
     pub source: SourceRecord,
-    /// How often it ran.
+    /// Number of runs.
     pub fires: u64,
-    /// How often it would have denied or halted, also by failing.
+    /// Number of runs that would have denied or halted, including failures.
     pub denied: u64,
-    /// How often it would have had somebody asked.
+    /// Number of runs that would have asked.
     pub asked: u64,
-    /// How often it would have rewritten something.
+    /// Number of runs that would have rewritten something.
     pub rewritten: u64,
-    /// How often it failed.
+    /// Number of failed runs.
     pub failed: u64,
-    /// How often the verdict would have been another.
+    /// Number of runs that would have changed the verdict.
     pub differs: u64,
-    /// How long it took in all, in milliseconds.
+    /// Total duration, in milliseconds.
     pub total_ms: u64,
-    /// How long it took at most.
+    /// Longest duration, in milliseconds.
     pub max_ms: u64,
-    /// The last times that it would have done something.
+    /// Last runs that would have had an effect.
     pub examples: Vec<DryRunExample>,
 }
 
@@ -48,43 +48,43 @@ pub struct DryRunHook {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DryRunExample {
-    /// The line of the log.
+    /// Number of the entry in the log.
     pub seq: u64,
-    /// When, UTC.
+    /// Time of the run, UTC.
     pub time: String,
-    /// The kind of the event.
+    /// Kind of the event.
     pub event: String,
-    /// The tool, or what else matchers were compared with.
+    /// The tool, or the other value that matchers are compared with.
     pub subject: Option<String>,
-    /// What it would have decided.
+    /// Decision of the hook.
     pub decision: Decision,
-    /// Why.
+    /// Reason of the decision.
     pub reason: Option<String>,
-    /// What it would have rewritten, by name.
+    /// Names of the values that it would have rewritten.
     pub rewrites: Vec<String>,
-    /// Whether the verdict would have been another.
+    /// `true` if the hook would have changed the verdict.
     pub differs: bool,
 }
 
 impl DryRunReport {
-    /// Takes a line, and keeps so many examples of each hook.
+    /// Adds an entry, and keeps the last `examples` examples of each hook.
     pub fn take(&mut self, line: &LogLine, examples: usize) {
         let Some(record) = &line.entry.record else { return };
         for hook in record.hooks.iter().filter(|hook| hook.dry_run) {
-            self.of(hook).take(line, record, hook, examples);
+            self.hook_mut(hook).take(line, record, hook, examples);
         }
     }
 
-    fn of(&mut self, hook: &HookRecord) -> &mut DryRunHook {
-        // Lines move when files are edited; names do not.
-        let is_it = |have: &DryRunHook| {
-            have.id == hook.id && have.source.file == hook.source.file && have.source.scope == hook.source.scope
+    fn hook_mut(&mut self, hook: &HookRecord) -> &mut DryRunHook {
+        // Edits of a file change line numbers, so the line is not compared.
+        let is_same = |known: &DryRunHook| {
+            known.id == hook.id && known.source.file == hook.source.file && known.source.scope == hook.source.scope
         };
-        let at = self.hooks.iter().position(is_it).unwrap_or_else(|| {
+        let index = self.hooks.iter().position(is_same).unwrap_or_else(|| {
             self.hooks.push(DryRunHook::new(hook));
             self.hooks.len() - 1
         });
-        &mut self.hooks[at]
+        &mut self.hooks[index]
     }
 }
 
@@ -117,8 +117,8 @@ impl DryRunHook {
         self.asked += u64::from(matches!(would.decision, Decision::Ask | Decision::Defer));
         self.rewritten += u64::from(!would.rewrites.is_empty());
         self.differs += u64::from(would.differs);
-        let does = !matches!(would.decision, Decision::NoOpinion | Decision::Allow);
-        if !(does || would.differs || !would.rewrites.is_empty()) {
+        let decides = !matches!(would.decision, Decision::NoOpinion | Decision::Allow);
+        if !(decides || would.differs || !would.rewrites.is_empty()) {
             return;
         }
         self.examples.push(DryRunExample {

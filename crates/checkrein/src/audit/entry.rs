@@ -1,57 +1,57 @@
-//! What a line says.
+//! Content of an entry: the event, the refusal, or a note about the log itself.
 
 use checkrein_core::{EventKind, Record};
 use serde::{Deserialize, Serialize};
 
-/// What a line of the log says, besides its place in the chain.
+/// An entry of the log, without its position in the chain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct AuditEntry {
-    /// When it was written, UTC.
+    /// Time of the entry, UTC.
     pub time: String,
-    /// What it is about.
+    /// Kind of the entry.
     pub kind: EntryKind,
-    /// The version of checkrein that wrote it.
+    /// Version of checkrein that wrote the entry.
     pub checkrein: String,
-    /// The process that wrote it.
+    /// Process that wrote the entry.
     pub pid: u32,
-    /// The agent, if it is known, by the name of its dialect.
+    /// Dialect name of the agent, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The directory of the project, if it is known.
+    /// Directory of the project, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// Of a fire: what happened.
+    /// `fire`: the event, its hooks and the verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<Record>,
-    /// Of a refusal: the kind of the event, if it could be told.
+    /// `refusal`: the kind of the event, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<String>,
-    /// Of a refusal, or of a log that is not as it was left: why.
+    /// `refusal` and `broken`: the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Of a cut: how many bytes there are of the line that was cut.
+    /// `cut`: number of bytes that remain of the cut line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// Of a cut: their SHA-256.
+    /// `cut`: SHA-256 of these bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
 }
 
-/// What a line is about.
+/// Kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EntryKind {
-    /// An event for which hooks ran, or which was refused.
+    /// An event for which hooks ran, or which was denied.
     Fire,
-    /// checkrein itself failed, and refused what it was asked about.
+    /// checkrein itself failed and denied the event.
     Refusal,
-    /// The line before was cut: whoever wrote it was ended meanwhile.
+    /// The previous line is incomplete: its writer was killed.
     Cut,
-    /// The log is not as it was left.
+    /// The log did not end as the last writer left it.
     Broken,
 }
 
@@ -72,18 +72,18 @@ impl AuditEntry {
         }
     }
 
-    /// An event, and what came of it.
+    /// Creates an entry for an event with hooks or a denied event.
     pub fn fire(record: &Record) -> Self {
         Self { record: Some(record.clone()), ..Self::new(EntryKind::Fire) }
     }
 
-    /// Something was refused because checkrein itself failed.
+    /// Creates an entry for an event that was denied because checkrein itself failed.
     pub fn refusal(kind: Option<&EventKind>, reason: impl Into<String>) -> Self {
         let event = kind.map(|kind| kind.name().to_owned());
         Self { event, reason: Some(reason.into()), ..Self::new(EntryKind::Refusal) }
     }
 
-    /// The same with who sent the event, and from where.
+    /// Sets the agent that sent the event, and its project directory.
     #[must_use]
     pub fn from_agent(mut self, agent: Option<&str>, project: Option<&str>) -> Self {
         self.agent = agent.map(str::to_owned);

@@ -1,4 +1,4 @@
-//! The files of a log: the one that is written to, and those that were full.
+//! Files of a log: the current one and the full ones, and the iteration over their entries.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _};
@@ -10,14 +10,14 @@ use super::chain_head::{self, Head};
 use super::entry::AuditEntry;
 use super::hash_chain;
 
-/// The file that a log becomes when it is full: its name, and the number of its last line.
+/// Returns the name of a full file: the name of the log and the number of the file's last entry.
 pub(super) fn full(log: &Path, last: u64) -> PathBuf {
     let mut name = log.as_os_str().to_owned();
     name.push(format!(".{last:012}"));
     PathBuf::from(name)
 }
 
-/// The files that were full, the oldest first.
+/// Returns the full files, the oldest first.
 pub(super) fn all_full(log: &Path) -> io::Result<Vec<PathBuf>> {
     let (Some(directory), Some(name)) = (log.parent(), log.file_name()) else { return Ok(Vec::new()) };
     let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
@@ -41,16 +41,16 @@ pub(super) fn all_full(log: &Path) -> io::Result<Vec<PathBuf>> {
 
 type Text = BufReader<io::Take<File>>;
 
-/// A file of a log as it was at a moment. What is appended later is not read.
+/// An open file of a log, limited to its length at that time. Later entries are not read.
 #[derive(Debug)]
 pub(super) struct Opened {
     pub(super) path: PathBuf,
     pub(super) text: Text,
 }
 
-/// All files of a log as they are at one moment, the oldest first, and its head.
+/// Opens all files of a log, the oldest first, and reads its head. No writer changes them in between.
 pub(super) fn all(log: &Path) -> io::Result<(Option<Head>, Vec<Opened>)> {
-    chain_head::while_nobody_writes(log, || {
+    chain_head::with_shared_lock(log, || {
         let mut paths = all_full(log)?;
         if log.exists() {
             paths.push(log.to_owned());
@@ -64,23 +64,23 @@ pub(super) fn all(log: &Path) -> io::Result<(Option<Head>, Vec<Opened>)> {
     })
 }
 
-/// A line of a log.
+/// An entry of a log with its position.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct LogLine {
-    /// The file that it stands in.
+    /// The file of the entry.
     pub file: PathBuf,
-    /// The line of the file, from 1.
+    /// Line number in the file, from 1.
     pub line: u64,
-    /// Its place in the chain, as it says.
+    /// Position in the chain, as the entry states it.
     pub head: Head,
-    /// What it says.
+    /// The entry.
     pub entry: AuditEntry,
-    /// All of it, as it stands there.
+    /// The whole line as JSON.
     pub text: RawJson,
 }
 
-/// One line after the other, over all files. What is no line of a log is passed over; `verify` tells of that.
+/// Iterator over the entries of all files. Invalid lines are skipped; `verify` reports them.
 #[derive(Debug)]
 pub struct LogLines {
     files: std::vec::IntoIter<Opened>,
@@ -88,7 +88,7 @@ pub struct LogLines {
 }
 
 impl LogLines {
-    pub(super) fn of(log: &Path) -> io::Result<Self> {
+    pub(super) fn open(log: &Path) -> io::Result<Self> {
         Ok(Self { files: all(log)?.1.into_iter(), open: None })
     }
 }
@@ -102,11 +102,11 @@ impl Iterator for LogLines {
                 let Opened { path, text } = self.files.next()?;
                 self.open = Some((path, 0, text.split(b'\n')));
             }
-            let (path, at, lines) = self.open.as_mut()?;
-            *at += 1;
+            let (path, number, lines) = self.open.as_mut()?;
+            *number += 1;
             match lines.next() {
                 Some(Ok(bytes)) => {
-                    if let Some(line) = line(path, *at, &bytes) {
+                    if let Some(line) = line(path, *number, &bytes) {
                         return Some(Ok(line));
                     }
                 }

@@ -1,4 +1,4 @@
-//! Lines as they are written.
+//! Follows a log: returns new entries as they are written.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom};
@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use super::files::{LogLine, LogLines, line};
 
-/// Follows a log: gives each line once, also when a full file is put away meanwhile. Made by
+/// Follows a log. Returns each entry once, also if a full file is renamed in between. Created by
 /// [`AuditLog::follow`](super::AuditLog::follow).
 #[derive(Debug)]
 pub struct Follow {
     log: PathBuf,
-    /// The number of the last line that was given.
+    /// Number of the last returned entry.
     last: u64,
-    /// The file that is written to, and up to where it was read. `None`: it must be looked for anew.
+    /// The current file and the read position. `None` if it must be opened again.
     open: Option<Open>,
 }
 
@@ -29,10 +29,10 @@ impl Follow {
         Self { log: log.to_owned(), last: after, open: None }
     }
 
-    /// What was written since the last call. Comes back at once; nothing is also an answer.
+    /// Returns the entries since the last call, without waiting. The result may be empty.
     ///
     /// # Errors
-    /// A file cannot be read. The next call begins anew behind the last line that was given.
+    /// Fails if a file cannot be read. The next call continues after the last returned entry.
     pub fn poll(&mut self) -> io::Result<Vec<LogLine>> {
         let found = self.new_lines();
         if found.is_err() {
@@ -46,12 +46,14 @@ impl Follow {
         if let Some(open) = &mut self.open {
             open.read(&self.log, &mut found)?;
         }
-        let is_same = self.open.as_ref().map(|open| open.is_still(&self.log)).transpose()?.unwrap_or(false);
-        if !is_same {
-            // Full files may have been put away, more than one of them. What comes between this and the first read of the new
-            // file has numbers of its own.
+        let is_current = match &self.open {
+            Some(open) => open.is_current(&self.log)?,
+            None => false,
+        };
+        if !is_current {
+            // One or more full files may have been renamed. Entries that are read twice are removed by their numbers.
             self.open = Open::new(&self.log)?;
-            for line in LogLines::of(&self.log)? {
+            for line in LogLines::open(&self.log)? {
                 found.push(line?);
             }
         }
@@ -73,7 +75,7 @@ impl Open {
         }
     }
 
-    /// Reads whole lines; one that is being written is left for the next time.
+    /// Reads complete lines. A partial line is left for the next call.
     fn read(&mut self, log: &Path, found: &mut Vec<LogLine>) -> io::Result<()> {
         self.text.seek(SeekFrom::Start(self.offset))?;
         let mut bytes = Vec::new();
@@ -89,8 +91,8 @@ impl Open {
         }
     }
 
-    /// Whether it is what the log's name stands for, and nobody has cut it.
-    fn is_still(&self, log: &Path) -> io::Result<bool> {
+    /// `true` if this is still the log's current file and it was not shortened.
+    fn is_current(&self, log: &Path) -> io::Result<bool> {
         let own = self.text.get_ref().metadata()?;
         let named = match log.metadata() {
             Ok(named) => named,
@@ -102,7 +104,7 @@ impl Open {
             use std::os::unix::fs::MetadataExt as _;
             (own.dev(), own.ino()) == (named.dev(), named.ino())
         };
-        // Elsewhere a new file is shorter than the one that was full.
+        // Other systems have no inode. A new file has another creation time.
         #[cfg(not(unix))]
         let same = own.created().ok() == named.created().ok();
         Ok(same && named.len() >= self.offset)

@@ -1,17 +1,17 @@
-//! The chain: how a line is tied to the one before it.
+//! The hash chain: adds an entry's position to its line, and reads it back.
 
 use super::chain_head::Head;
 use crate::hash::sha256_hex;
 
-/// How long a hash is.
+/// Length of a hash in hexadecimal digits.
 pub(super) const HASH: usize = 64;
 const BEFORE_HASH: &str = ",\"hash\":\"";
-/// From `,"hash":` to the end of a line.
+/// Length of a line's end from `,"hash":` on.
 const SEAL: usize = BEFORE_HASH.len() + HASH + "\"}".len();
-/// No more than this is needed of a line's end to know its number and hash.
+/// Maximum length of a line's end with its number and hash.
 pub(super) const END: usize = SEAL + ",\"seq\":".len() + 20;
 
-/// A line, with its place in the chain behind all else that it says. `body` is a JSON object that is not empty.
+/// Adds the position in the chain to the end of an entry. `body` is a JSON object that is not empty.
 pub(super) fn seal(body: &str, before: &Head) -> (String, Head) {
     let open = body.trim_end().strip_suffix('}').unwrap_or(body);
     let seq = before.seq + 1;
@@ -23,16 +23,16 @@ pub(super) fn seal(body: &str, before: &Head) -> (String, Head) {
     (line, Head { seq, hash })
 }
 
-/// The place in the chain that a line says it has.
+/// Position in the chain, as a line states it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ChainPosition {
     pub(super) prev: String,
     pub(super) own: Head,
-    /// Whether the hash is that of the line.
+    /// `true` if the hash matches the line.
     pub(super) holds: bool,
 }
 
-/// Reads a whole line without its end. `None`: it is no line of a log.
+/// Reads the position of a complete line without its line break. Returns `None` for an invalid line.
 pub(super) fn unseal(line: &[u8]) -> Option<ChainPosition> {
     let own = end(line)?;
     let body = line.get(..line.len().checked_sub(SEAL)?)?;
@@ -44,7 +44,7 @@ pub(super) fn unseal(line: &[u8]) -> Option<ChainPosition> {
     Some(ChainPosition { prev, holds: sha256_hex(body) == own.hash, own })
 }
 
-/// The number and hash of a line of which only the end is known, without the line break.
+/// Reads the number and hash from the end of a line, without the line break.
 pub(super) fn end(text: &[u8]) -> Option<Head> {
     let rest = text.strip_suffix(b"\"}")?;
     let (rest, hash) = rest.split_at_checked(rest.len().checked_sub(HASH)?)?;
@@ -61,16 +61,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seal_holds_until_a_byte_is_changed() {
+    fn hash_detects_every_changed_byte() {
         let (line, head) = seal(r#"{"a":"é"}"#, &Head::start());
         assert_eq!(head.seq, 1);
         let place = unseal(line.as_bytes()).unwrap();
         assert!(place.holds && place.own == head && place.prev == Head::start().hash);
         assert_eq!(end(&line.as_bytes()[line.len().saturating_sub(END)..]), Some(head));
-        for at in 0..line.len() {
+        for index in 0..line.len() {
             let mut other = line.clone().into_bytes();
-            other[at] ^= 1;
-            assert!(unseal(&other).is_none_or(|place| !place.holds), "byte {at}");
+            other[index] ^= 1;
+            assert!(unseal(&other).is_none_or(|place| !place.holds), "byte {index}");
         }
         assert_eq!(unseal(&line.as_bytes()[..line.len() - 1]), None);
         let json: checkrein_core::RawJson = line.parse().unwrap();

@@ -1,4 +1,6 @@
-//! Writes the log.
+//! [`AuditLog`]: appends entries, and opens the log for reading and verification.
+//!
+//! The engine appends an entry for each event. Writers of several processes take turns by a lock on the head.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -23,12 +25,12 @@ use super::verify::{self, Verification};
 use crate::builtins::secrets::redacted_json;
 use crate::{append_file, state_dir};
 
-/// How large a file may get if nothing is said.
+/// Default maximum size of a file, in bytes.
 const MAX_SIZE: u64 = 64 * 1024 * 1024;
-/// How old if nothing is said.
+/// Default maximum age of a file.
 const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// A log that many processes can write to. Cheap to make: nothing is opened until something is written.
+/// An audit log. Several processes can write to it. No file is opened before the first write.
 #[derive(Debug, Clone)]
 pub struct AuditLog {
     path: PathBuf,
@@ -39,7 +41,7 @@ pub struct AuditLog {
     project: Option<String>,
 }
 
-/// Why a line could not be written, or a log not be read.
+/// Error of writing or reading a log.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuditError {
@@ -48,21 +50,21 @@ pub enum AuditError {
     File {
         /// The file.
         path: PathBuf,
-        /// What went wrong.
+        /// Error of the system.
         #[source]
         error: io::Error,
     },
-    /// What should be written cannot be carried as JSON.
-    #[error("what happened cannot be written down: {0}")]
+    /// The entry cannot be represented as JSON.
+    #[error("cannot write the entry as JSON: {0}")]
     Json(#[from] JsonError),
-    /// The user has no home, and nobody has said where else.
-    #[error("there is no place for the audit log; say `path` at `audit`, or set HOME or XDG_STATE_HOME")]
+    /// There is no path: the settings have none, and there is no home directory.
+    #[error("no path for the audit log; set `audit.path` in the config, or HOME or XDG_STATE_HOME")]
     NoPlace,
 }
 
 impl AuditLog {
-    /// A log in this file.
-    pub fn at(path: impl Into<PathBuf>) -> Self {
+    /// Creates a log in this file.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
             on_failure: FailurePolicy::Open,
@@ -73,17 +75,17 @@ impl AuditLog {
         }
     }
 
-    /// The log of the user that this process belongs to, if nobody says otherwise: `$XDG_STATE_HOME/checkrein/audit.jsonl`,
-    /// or the same in `~/.local/state`. A user without a home has none, and every write says so.
-    pub fn of_user() -> Self {
-        Self::at(state_dir::directory().map(|directory| directory.join("audit.jsonl")).unwrap_or_default())
+    /// Creates the default log of the current user: `$XDG_STATE_HOME/checkrein/audit.jsonl`, or
+    /// `~/.local/state/checkrein/audit.jsonl`. Without a home directory, every write fails with [`AuditError::NoPlace`].
+    pub fn for_user() -> Self {
+        Self::new(state_dir::directory().map(|directory| directory.join("audit.jsonl")).unwrap_or_default())
     }
 
-    /// As files say. Without a path: that of the [user](Self::of_user).
-    pub fn of_settings(settings: &AuditSettings) -> Self {
-        let path = settings.path.as_ref().map_or_else(|| Self::of_user().path, PathBuf::from);
+    /// Creates a log from the settings of hook files. Without a path, the log is that of the [user](Self::for_user).
+    pub fn from_settings(settings: &AuditSettings) -> Self {
+        let path = settings.path.as_ref().map_or_else(|| Self::for_user().path, PathBuf::from);
         let mut log =
-            Self::at(path).on_failure(if settings.closed { FailurePolicy::Closed } else { FailurePolicy::Open });
+            Self::new(path).on_failure(if settings.closed { FailurePolicy::Closed } else { FailurePolicy::Open });
         if let Some(size) = settings.max_size {
             log = log.max_size(size);
         }
@@ -93,28 +95,28 @@ impl AuditLog {
         log
     }
 
-    /// What is done at gates if a line cannot be written. If nothing is said: they stay open, with a warning.
+    /// Sets the effect on gates if an entry cannot be written. Default: [`FailurePolicy::Open`], with a warning.
     #[must_use]
     pub fn on_failure(mut self, effect: FailurePolicy) -> Self {
         self.on_failure = effect;
         self
     }
 
-    /// Starts a new file before one gets larger than so many bytes.
+    /// Sets the maximum size of a file, in bytes. Then a new file starts.
     #[must_use]
     pub fn max_size(mut self, bytes: u64) -> Self {
         self.max_size = bytes;
         self
     }
 
-    /// Starts a new file when the first line of one is so old.
+    /// Sets the maximum age of a file's first entry. Then a new file starts.
     #[must_use]
     pub fn max_age(mut self, age: Duration) -> Self {
         self.max_age = age;
         self
     }
 
-    /// Says in each line who sent the event, and from where.
+    /// Sets the agent and the project directory of each entry.
     #[must_use]
     pub fn on_behalf_of(mut self, agent: &str, project: &Path) -> Self {
         self.agent = Some(agent.to_owned());
@@ -122,29 +124,29 @@ impl AuditLog {
         self
     }
 
-    /// The file that lines are written to.
+    /// The file that receives new entries.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// All lines there are, the oldest first.
+    /// Returns all entries, the oldest first.
     ///
     /// # Errors
-    /// The directory cannot be read.
+    /// Fails if the directory cannot be read.
     pub fn lines(&self) -> Result<LogLines, AuditError> {
-        LogLines::of(&self.path).map_err(|error| self.error(error))
+        LogLines::open(&self.path).map_err(|error| self.error(error))
     }
 
-    /// Lines behind this number, as they are written.
+    /// Follows the log: returns entries after this number as they are written.
     pub fn follow(&self, after: u64) -> Follow {
         Follow::new(&self.path, after)
     }
 
-    /// Looks whether all is as it was written. With a place in the chain that was kept elsewhere, also whether that line is
-    /// still the same.
+    /// Checks that the log is intact. With `expected`, also checks that this entry, which was stored elsewhere, is
+    /// unchanged.
     ///
     /// # Errors
-    /// A file cannot be read.
+    /// Fails if a file cannot be read.
     pub fn verify(&self, expected: Option<&Head>) -> Result<Verification, AuditError> {
         verify::verify(&self.path, expected).map_err(|error| self.error(error))
     }
@@ -153,10 +155,10 @@ impl AuditLog {
         AuditError::File { path: self.path.clone(), error }
     }
 
-    /// Writes a line. Gives its place in the chain.
+    /// Appends an entry. Returns its position in the chain.
     ///
     /// # Errors
-    /// It could not be written; then nothing of it stands in the log, or the next writer notes that it was cut.
+    /// Fails if the entry cannot be written. A partial line is removed. If that fails too, the next writer marks it as cut.
     pub fn append(&self, entry: AuditEntry) -> Result<Head, AuditError> {
         if self.path.as_os_str().is_empty() {
             return Err(AuditError::NoPlace);
@@ -165,7 +167,7 @@ impl AuditLog {
         if entry.agent.is_none() && entry.project.is_none() {
             entry = entry.from_agent(self.agent.as_deref(), self.project.as_deref());
         }
-        // As much as possible is done before others have to wait.
+        // The work before the lock does not delay other writers.
         entry.time = format!("{:.3}", Timestamp::now());
         let body = body(&entry)?;
         self.write(&body).map_err(|error| self.error(error))
@@ -173,12 +175,12 @@ impl AuditLog {
 
     fn write(&self, body: &str) -> io::Result<Head> {
         let mut locked = Locked::open(&self.path)?;
-        let left = locked.read()?;
+        let stored = locked.read()?;
         let mut file = append_file::open(&self.path)?;
         let mut length = file.metadata()?.len();
         let tail = self.tail(&mut file, length)?;
         let mut text = String::new();
-        let mut head = go_on(&mut text, tail, left)?;
+        let mut head = continue_chain(&mut text, tail, stored)?;
         if text.is_empty() && self.is_full(&mut file, length, body)? {
             std::fs::rename(&self.path, files::full(&self.path, head.seq))?;
             file = append_file::open(&self.path)?;
@@ -189,7 +191,7 @@ impl AuditLog {
         text.push_str(&line);
         text.push('\n');
         if let Err(error) = file.write_all(text.as_bytes()) {
-            // On a full disk half a line may stand there. If it cannot be taken back, the next writer finds and notes it.
+            // A full disk may leave a partial line. If it cannot be removed, the next writer marks it as cut.
             let _ = file.set_len(length);
             return Err(error);
         }
@@ -197,13 +199,13 @@ impl AuditLog {
         Ok(head)
     }
 
-    /// How the log ends, over all its files. `None`: there is nothing yet.
+    /// Returns the end of the log over all its files, or `None` if the log is empty.
     fn tail(&self, file: &mut File, length: u64) -> io::Result<Option<Tail>> {
         if length == 0 {
             return self.full_tail();
         }
-        Ok(Some(match Tail::of(file, length)? {
-            // The first line of a new file was cut: the chain goes on from the file before it.
+        Ok(Some(match Tail::read(file, length)? {
+            // The first line of a new file was cut: the chain continues from the previous file.
             Tail::Cut { bytes, sha256, before: None } => {
                 let before = match self.full_tail()? {
                     Some(Tail::Whole(before)) => Some(before),
@@ -215,13 +217,13 @@ impl AuditLog {
         }))
     }
 
-    /// How the last file ends that was full.
+    /// Returns the end of the last full file.
     fn full_tail(&self) -> io::Result<Option<Tail>> {
         let Some(path) = files::all_full(&self.path)?.pop() else { return Ok(None) };
         let mut file = File::open(path)?;
         match file.metadata()?.len() {
-            0 => Ok(Some(Tail::Odd)),
-            length => Tail::of(&mut file, length).map(Some),
+            0 => Ok(Some(Tail::Invalid)),
+            length => Tail::read(&mut file, length).map(Some),
         }
     }
 
@@ -232,7 +234,7 @@ impl AuditLog {
         Ok(length.saturating_add(body.len() as u64) > self.max_size || self.is_old(file)?)
     }
 
-    /// Whether its first line is too old. A time that nobody can read is none.
+    /// `true` if the first entry of a file is too old. An invalid time is not old.
     fn is_old(&self, file: &mut File) -> io::Result<bool> {
         let mut start = [0; 64];
         file.seek(SeekFrom::Start(0))?;
@@ -243,15 +245,15 @@ impl AuditLog {
         Ok(age.is_some_and(|age| Duration::try_from(age).is_ok_and(|age| age > self.max_age)))
     }
 
-    /// Writes down what came of an event if hooks ran or it was refused. Gives the verdict that counts: where gates close
-    /// if nothing can be written, another one.
-    pub(crate) fn take(&self, event: &Event, rules: &Rules, verdict: Verdict, record: &mut Record) -> Verdict {
+    /// Appends the record of an event that had hooks or was denied. Returns the verdict to use: if the entry cannot be
+    /// written and the policy requires it, a blocking one.
+    pub(crate) fn append_record(&self, event: &Event, rules: &Rules, verdict: Verdict, record: &mut Record) -> Verdict {
         if record.hooks.is_empty() && !verdict.decision().is_block() {
             return verdict;
         }
         let Err(error) = self.append(AuditEntry::fire(record)) else { return verdict };
         let log = Arc::new(HookInfo::new("audit", Source::for_scope(Scope::Code)));
-        let failure = Failure::new(FailureKind::Error, format!("nothing was written to the audit log: {error}"));
+        let failure = Failure::new(FailureKind::Error, format!("cannot write to the audit log: {error}"));
         let is_gate = event.kind().contract().is_gate();
         let verdict = if is_gate && !verdict.decision().is_block() && self.on_failure != FailurePolicy::Open {
             let mut settlement = Settlement::new(rules, event);
@@ -267,15 +269,16 @@ impl AuditLog {
     }
 }
 
-/// An entry as one line of JSON, without secrets.
+/// Formats an entry as one line of JSON with secrets redacted.
 fn body(entry: &AuditEntry) -> Result<String, JsonError> {
     let json = RawJson::from_serialize(entry)?;
     let clean = redacted_json(&json);
     Ok(clean.as_ref().unwrap_or(&json).as_str().replace(['\n', '\r'], " "))
 }
 
-/// Where the chain goes on. What is not as the last writer has left it is noted first, in the text.
-fn go_on(text: &mut String, tail: Option<Tail>, left: Option<Head>) -> io::Result<Head> {
+/// Returns the position from which the chain continues. If the log does not end as the stored head says, adds entries that
+/// report the difference to `text`.
+fn continue_chain(text: &mut String, tail: Option<Tail>, stored: Option<Head>) -> io::Result<Head> {
     let note = |text: &mut String, mut entry: AuditEntry, before: &Head| {
         entry.time = format!("{:.3}", Timestamp::now());
         let (line, head) = hash_chain::seal(&body(&entry).map_err(io::Error::other)?, before);
@@ -294,17 +297,17 @@ fn go_on(text: &mut String, tail: Option<Tail>, left: Option<Head>) -> io::Resul
             text.push('\n');
             (Some(before.unwrap_or_else(Head::start)), Some((bytes, sha256)))
         }
-        Some(Tail::Odd) => (None, None),
+        Some(Tail::Invalid) => (None, None),
     };
-    let mut head = match (last, left) {
-        // A writer that was ended between its line and the head leaves the head behind.
+    let mut head = match (last, stored) {
+        // A writer that was killed between the entry and the head leaves an older head.
         (Some(last), None) => last,
-        (Some(last), Some(left)) if left.seq < last.seq || left == last => last,
-        (last, left) => {
-            let left = left.or(last.clone()).unwrap_or_else(Head::start);
-            let found = last.map_or_else(|| "something else".to_owned(), |last| format!("line {last}"));
-            let why = format!("the last line was {left}, but the log ends with {found}");
-            note(text, AuditEntry::broken(why), &left)?
+        (Some(last), Some(stored)) if stored.seq < last.seq || stored == last => last,
+        (last, stored) => {
+            let stored = stored.or(last.clone()).unwrap_or_else(Head::start);
+            let found = last.map_or_else(|| "an invalid line".to_owned(), |last| format!("entry {last}"));
+            let why = format!("the last entry was {stored}, but the log ended with {found}");
+            note(text, AuditEntry::broken(why), &stored)?
         }
     };
     if let Some((bytes, sha256)) = cut {

@@ -1,8 +1,8 @@
-//! The audit log: every fire that had hooks, and every refusal, in a file of which no part can be changed unnoticed.
+//! The audit log: records every event with hooks and every denied event, and makes later changes of the log detectable.
 //!
-//! One line of JSON each, without secrets. Each line has a number (`seq`), the hash of the line before it (`prev`) and a hash
-//! of its own (`hash`): the SHA-256 of all bytes of the line in front of `,"hash":`. A small file beside the log, the head,
-//! has the last number and hash, so that lines missing at the end are noticed too.
+//! Each entry is one line of JSON with secrets redacted. It has a number (`seq`), the hash of the previous entry (`prev`)
+//! and its own hash (`hash`): the SHA-256 of all bytes of the line before `,"hash":`. A small file beside the log, the head,
+//! has the last number and hash, so that entries missing at the end are detected too.
 //!
 //! ```
 //! use checkrein::audit::AuditLog;
@@ -12,7 +12,7 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let dir = tempfile::tempdir()?;
-//! let log = AuditLog::at(dir.path().join("audit.jsonl"));
+//! let log = AuditLog::new(dir.path().join("audit.jsonl"));
 //! let engine = Engine::builder()
 //!     .hook(HookSpec::builtin("guard", EventKind::PreToolUse, "block_dangerous_commands"))
 //!     .audit(log.clone())
@@ -21,16 +21,16 @@
 //! engine.fire(Event::pre_tool_use(ToolCall::new("Bash", input))).await;
 //!
 //! let found = log.verify(None)?;
-//! assert!(found.is_fine() && found.lines == 1);
+//! assert!(found.is_intact() && found.lines == 1);
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! # What it does not do
+//! # Limits
 //!
-//! The hashes have no secret. Who may write the log and its head can write both anew, from the first line to the last; only a
-//! number and a hash that were kept elsewhere show that ([`AuditLog::verify`] takes them). Lines are handed to the system, not
-//! forced onto the disk: a power failure can take the last ones.
+//! The hashes use no secret key. A user who may write the log and its head can rewrite both completely. Only a number and a
+//! hash that are stored elsewhere reveal this; [`AuditLog::verify`] accepts them. Entries are not synchronized to the disk: a
+//! power failure can lose the last ones.
 
 mod chain_head;
 mod dry_run;

@@ -1,4 +1,4 @@
-//! Looks whether a log is as it was written.
+//! Verifies the hash chain of a log and reports each difference.
 
 use std::io::{self, BufRead as _};
 use std::path::Path;
@@ -9,59 +9,59 @@ use super::chain_head::Head;
 use super::entry::{AuditEntry, EntryKind};
 use super::{files, hash_chain};
 
-/// What was found.
+/// Result of a verification.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Verification {
-    /// How many files there are.
+    /// Number of files.
     pub files: usize,
-    /// How many lines are as they were written.
+    /// Number of intact entries.
     pub lines: u64,
-    /// The last line, to be kept elsewhere.
+    /// The last entry. Store it elsewhere to detect a rewritten log.
     pub last: Option<Head>,
-    /// Lines that were cut because their writer was ended. No sign of a hand.
+    /// Partial lines of writers that were killed. They are no sign of tampering.
     pub cuts: Vec<Finding>,
-    /// What is not as it was written.
+    /// Signs of tampering.
     pub findings: Vec<Finding>,
 }
 
-/// Something that was found.
+/// A difference between the log and what was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Finding {
-    /// What it is.
+    /// Kind of the finding.
     pub kind: FindingKind,
     /// The file.
     pub file: String,
-    /// The line of the file, from 1.
+    /// Line number in the file, from 1.
     pub line: u64,
-    /// In words.
+    /// Description.
     pub text: String,
 }
 
-/// What can be found.
+/// Kind of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FindingKind {
-    /// A line was cut because its writer was ended.
+    /// A line is incomplete because its writer was killed.
     Cut,
-    /// A line is not what was written, or was put in.
+    /// A line was changed or inserted.
     Altered,
-    /// Lines are missing.
+    /// Entries are missing.
     Removed,
-    /// A line stands where it does not belong.
+    /// An entry is in the wrong place.
     Reordered,
-    /// Lines are missing at the end.
+    /// Entries are missing at the end.
     Truncated,
-    /// The head is missing, or is that of another log.
+    /// The head is missing, or belongs to another log.
     Head,
-    /// A writer had found that the log was not as it was left.
+    /// A writer found that the log did not end as the previous writer left it.
     Broken,
-    /// The line that was kept elsewhere is not there, or another.
+    /// The expected entry is missing or has another hash.
     NotExpected,
 }
 
@@ -72,13 +72,13 @@ impl std::fmt::Display for Finding {
 }
 
 impl Verification {
-    /// Whether all is as it was written, but for lines that were cut.
-    pub fn is_fine(&self) -> bool {
+    /// `true` if there are no findings. Cut lines are allowed.
+    pub fn is_intact(&self) -> bool {
         self.findings.is_empty()
     }
 }
 
-/// Bytes that are no line of a log. A note behind them may say that they were cut.
+/// A line that is not an entry. The next entry may mark it as cut.
 struct CorruptRange {
     line: u64,
     bytes: u64,
@@ -90,34 +90,35 @@ struct LogWalker<'a> {
     file: String,
     line: u64,
     before: Head,
-    torn: Option<CorruptRange>,
+    corrupt: Option<CorruptRange>,
     expected: Option<&'a Head>,
     head: Option<Head>,
-    /// The hash that the line with the head's number has.
-    at_head: Option<String>,
-    at_expected: Option<String>,
+    /// Hash of the entry with the number of the head.
+    hash_of_head: Option<String>,
+    /// Hash of the entry with the number of the expected one.
+    hash_of_expected: Option<String>,
 }
 
 pub(super) fn verify(log: &Path, expected: Option<&Head>) -> io::Result<Verification> {
     let (head, opened) = files::all(log)?;
-    let mut walk = LogWalker {
+    let mut walker = LogWalker {
         found: Verification { files: opened.len(), ..Verification::default() },
         file: log.display().to_string(),
         line: 0,
         before: Head::start(),
-        torn: None,
+        corrupt: None,
         expected,
         head,
-        at_head: None,
-        at_expected: None,
+        hash_of_head: None,
+        hash_of_expected: None,
     };
     for file in opened {
-        walk.file = file.path.display().to_string();
+        walker.file = file.path.display().to_string();
         let is_last = file.path == log;
-        walk.file(file, is_last)?;
+        walker.file(file, is_last)?;
     }
-    walk.end();
-    Ok(walk.found)
+    walker.end();
+    Ok(walker.found)
 }
 
 impl LogWalker<'_> {
@@ -133,20 +134,20 @@ impl LogWalker<'_> {
             if bytes.pop_if(|last| *last == b'\n').is_some() {
                 self.line(&bytes);
             } else if is_last {
-                // Nobody has written since.
-                self.not_noted();
+                // No writer has marked the line yet.
+                self.report_corrupt();
                 if let Some(place) = hash_chain::unseal(&bytes).filter(|place| place.holds) {
                     self.whole(&place, &bytes);
                 }
-                let text = format!("the last line was cut: {} bytes are left of it", bytes.len());
+                let text = format!("the last line is incomplete ({} bytes): its writer was killed", bytes.len());
                 let cut = self.finding(FindingKind::Cut, self.line, text);
                 self.found.cuts.push(cut);
             } else {
                 self.line(&bytes);
             }
         }
-        // A note stands in the same file.
-        self.not_noted();
+        // The mark of a cut line is always in the same file.
+        self.report_corrupt();
         Ok(())
     }
 
@@ -154,7 +155,7 @@ impl LogWalker<'_> {
         Finding { kind, file: self.file.clone(), line, text: text.into() }
     }
 
-    fn tell(&mut self, kind: FindingKind, text: impl Into<String>) {
+    fn report(&mut self, kind: FindingKind, text: impl Into<String>) {
         let finding = self.finding(kind, self.line, text);
         self.found.findings.push(finding);
     }
@@ -163,111 +164,110 @@ impl LogWalker<'_> {
         match hash_chain::unseal(bytes) {
             Some(place) if place.holds => self.whole(&place, bytes),
             Some(place) => {
-                self.not_noted();
-                self.tell(FindingKind::Altered, format!("line {} is not what was written", place.own.seq));
-                // So that what follows is judged by itself.
+                self.report_corrupt();
+                self.report(FindingKind::Altered, format!("entry {} was changed", place.own.seq));
+                // The next entry is compared with this one, so that it is not reported as well.
                 if place.own.seq == self.before.seq + 1 {
                     self.before = place.own;
                 }
             }
             None => {
-                self.not_noted();
+                self.report_corrupt();
                 let (bytes, sha256) = (bytes.len() as u64, crate::hash::sha256_hex(bytes));
-                self.torn = Some(CorruptRange { line: self.line, bytes, sha256 });
+                self.corrupt = Some(CorruptRange { line: self.line, bytes, sha256 });
             }
         }
     }
 
-    /// What was torn before, and nobody has noted.
-    fn not_noted(&mut self) {
-        if let Some(torn) = self.torn.take() {
-            let text = "this is no line of the log, and no writer has noted that it was cut";
-            let finding = self.finding(FindingKind::Altered, torn.line, text);
+    /// Reports a corrupt line that no entry marks as cut.
+    fn report_corrupt(&mut self) {
+        if let Some(corrupt) = self.corrupt.take() {
+            let text = "this line is not an entry, and no later entry marks it as incomplete";
+            let finding = self.finding(FindingKind::Altered, corrupt.line, text);
             self.found.findings.push(finding);
         }
     }
 
-    /// A line whose hash is right.
+    /// Checks an entry whose hash matches.
     fn whole(&mut self, place: &hash_chain::ChainPosition, bytes: &[u8]) {
         let (own, before) = (&place.own, self.before.clone());
         if own.seq > before.seq + 1 {
             let text = match own.seq - before.seq {
-                2 => format!("line {} is missing", before.seq + 1),
-                _ => format!("lines {} to {} are missing", before.seq + 1, own.seq - 1),
+                2 => format!("entry {} is missing", before.seq + 1),
+                _ => format!("entries {} to {} are missing", before.seq + 1, own.seq - 1),
             };
-            self.tell(FindingKind::Removed, text);
+            self.report(FindingKind::Removed, text);
         } else if own.seq <= before.seq {
-            self.tell(FindingKind::Reordered, format!("line {} stands behind line {}", own.seq, before.seq));
+            self.report(FindingKind::Reordered, format!("entry {} is after entry {}", own.seq, before.seq));
         } else if place.prev != before.hash {
-            self.tell(FindingKind::Altered, format!("line {} follows another line {}", own.seq, before.seq));
+            let text = format!("entry {} was written after another entry {}", own.seq, before.seq);
+            self.report(FindingKind::Altered, text);
         }
-        self.noted(bytes);
+        self.check_note(bytes);
         self.found.lines += 1;
         if self.head.as_ref().is_some_and(|head| head.seq == own.seq) {
-            self.at_head = Some(own.hash.clone());
+            self.hash_of_head = Some(own.hash.clone());
         }
         if self.expected.is_some_and(|expected| expected.seq == own.seq) {
-            self.at_expected = Some(own.hash.clone());
+            self.hash_of_expected = Some(own.hash.clone());
         }
-        // One that was put back is not where the chain goes on.
+        // The chain does not continue from a reordered entry.
         if own.seq > before.seq {
             self.before = own.clone();
         }
     }
 
-    /// What a note says about what stands before it.
-    fn noted(&mut self, bytes: &[u8]) {
-        let is_note = |word: &str| {
-            let word = format!(",\"kind\":\"{word}\",");
-            bytes.windows(word.len()).take(128).any(|window| window == word.as_bytes())
+    /// Checks an entry that reports a cut line or a broken log.
+    fn check_note(&mut self, bytes: &[u8]) {
+        let has_kind = |kind: &str| {
+            let field = format!(",\"kind\":\"{kind}\",");
+            bytes.windows(field.len()).take(128).any(|window| window == field.as_bytes())
         };
-        if !is_note("cut") && !is_note("broken") {
-            return self.not_noted();
+        if !has_kind("cut") && !has_kind("broken") {
+            return self.report_corrupt();
         }
         let entry = std::str::from_utf8(bytes).ok().and_then(|text| text.parse::<checkrein_core::RawJson>().ok());
-        let Some(entry) = entry.and_then(|json| json.read::<AuditEntry>().ok()) else { return self.not_noted() };
+        let Some(entry) = entry.and_then(|json| json.read::<AuditEntry>().ok()) else { return self.report_corrupt() };
         match entry.kind {
-            EntryKind::Cut => match self.torn.take() {
-                Some(torn) if Some(torn.bytes) == entry.bytes && entry.sha256.as_ref() == Some(&torn.sha256) => {
-                    let text = format!("a line was cut: {} bytes are left of it", torn.bytes);
-                    let cut = self.finding(FindingKind::Cut, torn.line, text);
+            EntryKind::Cut => match self.corrupt.take() {
+                Some(cut) if Some(cut.bytes) == entry.bytes && entry.sha256.as_ref() == Some(&cut.sha256) => {
+                    let text = format!("the line is incomplete ({} bytes): its writer was killed", cut.bytes);
+                    let cut = self.finding(FindingKind::Cut, cut.line, text);
                     self.found.cuts.push(cut);
                 }
-                other => {
-                    self.torn = other;
-                    self.tell(FindingKind::Altered, "what was left of a line that had been cut is not what it was");
-                    self.torn = None;
-                }
+                _ => self.report(FindingKind::Altered, "the incomplete line before this entry was changed"),
             },
             EntryKind::Broken => {
                 let why = entry.reason.unwrap_or_default();
-                self.tell(FindingKind::Broken, format!("when this was written, {why}"));
+                self.report(FindingKind::Broken, format!("at the time of this entry, {why}"));
             }
-            _ => self.not_noted(),
+            _ => self.report_corrupt(),
         }
     }
 
     fn end(&mut self) {
         let last = self.before.clone();
-        self.found.last = (last.seq > 0).then(|| last.clone());
+        if last.seq > 0 {
+            self.found.last = Some(last.clone());
+        }
         match self.head.take() {
             None if last.seq == 0 => {}
-            None => self.tell(FindingKind::Head, "its head is missing, so lines may be missing at the end"),
+            None => self.report(FindingKind::Head, "the `.head` file is missing; entries may be missing at the end"),
             Some(head) if head.seq > last.seq => {
-                let text = format!("it ends with line {}, but line {} was written", last.seq, head.seq);
-                self.tell(FindingKind::Truncated, text);
+                let text = format!("the log ends with entry {}, but entry {} was written", last.seq, head.seq);
+                self.report(FindingKind::Truncated, text);
             }
             Some(head) => {
-                if self.at_head.take().is_some_and(|hash| hash != head.hash) {
-                    self.tell(FindingKind::Head, format!("line {} is not the one that its head has", head.seq));
+                if self.hash_of_head.take().is_some_and(|hash| hash != head.hash) {
+                    self.report(FindingKind::Head, format!("entry {} differs from the `.head` file", head.seq));
                 }
             }
         }
         if let Some(expected) = self.expected
-            && self.at_expected.as_ref() != Some(&expected.hash)
+            && self.hash_of_expected.as_ref() != Some(&expected.hash)
         {
-            let text = format!("line {} is not there, or is not the one that was kept", expected.seq);
-            self.tell(FindingKind::NotExpected, text);
+            let text = format!("entry {} is missing or differs from the expected one", expected.seq);
+            self.report(FindingKind::NotExpected, text);
         }
     }
 }

@@ -77,7 +77,7 @@ pub(super) async fn fire(
             let mut kept = Record::new(&event, shared.rules.name(), &verdict, records);
             #[cfg(feature = "audit")]
             for log in shared.audit.iter().chain(shared.hooks.load().audit.as_deref()) {
-                verdict = log.take(&event, &rules, verdict, &mut kept);
+                verdict = log.append_record(&event, &rules, verdict, &mut kept);
             }
             if is_observed {
                 for observer in &shared.observers {
