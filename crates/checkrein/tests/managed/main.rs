@@ -1,4 +1,4 @@
-//! What an administrator has set, and that nobody gets round it.
+//! Managed files: permissions, restrictions, and attempts to bypass them.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
 
@@ -6,8 +6,8 @@
 #[allow(dead_code, reason = "each test uses its own part of this")]
 mod common;
 
+mod bypass;
 mod own_files;
 mod ownership;
 mod restrictions;
 mod rewrites;
-mod ways_round;

@@ -1,13 +1,17 @@
-//! checkrein's own files are kept from agents.
+//! `protect_self`: agents cannot change checkrein's own files.
 
 use checkrein::dialects::agents::native;
 use checkrein::hook_files::Sources;
 use checkrein::payload::ToolCall;
-use checkrein::{Decision, Engine, Event, RawJson};
+use checkrein::{Decision, Engine, Event, RawJson, Verdict};
 
 use crate::common::{MANAGED, USER, World, hooks, ids};
 
 async fn decide(world: &World, tool: &str, input: serde_json::Value) -> Decision {
+    verdict(world, tool, input).await.decision()
+}
+
+async fn verdict(world: &World, tool: &str, input: serde_json::Value) -> Verdict {
     let home = world.path("home").display().to_string();
     let path = "/usr/bin:/opt/tools/bin".to_owned();
     let place = world.place().var_set("PATH", &path);
@@ -15,7 +19,7 @@ async fn decide(world: &World, tool: &str, input: serde_json::Value) -> Decision
     let sources = Sources::discover_in(&native::DIALECT, world.path("project"), place);
     let engine = Engine::builder().sources(sources).cwd(world.path("project")).vars(vars).build();
     let input: RawJson = input.to_string().parse().unwrap();
-    engine.fire(Event::pre_tool_use(ToolCall::new(tool, input))).await.decision()
+    engine.fire(Event::pre_tool_use(ToolCall::new(tool, input))).await
 }
 
 fn world(managed: &str) -> World {
@@ -25,7 +29,7 @@ fn world(managed: &str) -> World {
 }
 
 #[tokio::test]
-async fn writes_are_denied_and_entries_asked_about() {
+async fn changes_of_own_files_are_denied_and_of_entries_asked_about() {
     use Decision::{Ask, Deny, NoOpinion};
     let world = world("{}");
     let path = |path: &str| world.path(path).display().to_string();
@@ -66,9 +70,9 @@ async fn writes_are_denied_and_entries_asked_about() {
     }
 }
 
-/// Nobody can list all that writes files: what is not known to only read is asked about.
+/// A list of all programs that write files cannot be complete. So a program that is not known as read-only is asked about.
 #[tokio::test]
-async fn what_nobody_knows_and_speaks_of_them_is_asked_about() {
+async fn unknown_programs_that_name_own_files_are_asked_about() {
     use Decision::{Ask, Deny, NoOpinion};
     let world = world("{}");
     let own = world.path(USER).display().to_string();
@@ -123,7 +127,7 @@ async fn what_nobody_knows_and_speaks_of_them_is_asked_about() {
         ("mcp__x__read", serde_json::json!({ "target": own }), NoOpinion),
         ("mcp__x__put", serde_json::json!({ "target": "/tmp/x" }), NoOpinion),
         ("Write", serde_json::json!({ "file_path": "notes.md", "content": own }), NoOpinion),
-        // What a tool does not know it overlooks.
+        // A tool ignores fields that it does not have.
         ("Write", serde_json::json!({ "file_path": own, "content": "", "action": "read" }), Deny),
         ("Edit", serde_json::json!({ "file_path": own, "command": "view" }), Deny),
     ] {
@@ -132,7 +136,29 @@ async fn what_nobody_knows_and_speaks_of_them_is_asked_about() {
 }
 
 #[tokio::test]
-async fn one_key_switches_it() {
+async fn reasons_name_the_file() {
+    let world = world("{}");
+    let path = |path: &str| world.path(path).display().to_string();
+    let (managed, settings) = (path(MANAGED), path("home/.claude/settings.json"));
+    for (command, reason) in [
+        (format!("rm {managed}"), format!("agents may not modify checkrein's files ({managed})")),
+        (format!("rm {settings}"), format!("this changes {settings}, which runs checkrein's guards. Allow?")),
+        (
+            format!("nano {settings}"),
+            format!("this may change {settings}, which belongs to checkrein or runs its guards. Allow?"),
+        ),
+        (
+            "checkrein uninstall".to_owned(),
+            "`checkrein uninstall` may change the guards of this agent. Allow?".to_owned(),
+        ),
+    ] {
+        let verdict = verdict(&world, "Bash", serde_json::json!({ "command": command })).await;
+        assert_eq!(verdict.reason(), Some(reason.as_str()), "{command}");
+    }
+}
+
+#[tokio::test]
+async fn protect_self_key_disables_the_protection() {
     let write = |world: &World| serde_json::json!({ "file_path": world.path(MANAGED), "content": "" });
     for (managed, expected) in [
         ("{}", Decision::Deny),
@@ -143,14 +169,14 @@ async fn one_key_switches_it() {
         let world = world(managed);
         assert_eq!(decide(&world, "Write", write(&world)).await, expected, "{managed}");
     }
-    // Where an administrator has no file, nothing is added.
+    // Without a managed file, the protection is not added.
     let world = World::with(&[(USER, &hooks(&["mine"]))]);
     assert_eq!(world.load().hooks.len(), 1);
     assert_eq!(ids(&world.load().hooks), ["mine"]);
 }
 
 #[tokio::test]
-async fn the_log_that_an_administrator_wants_is_protected_with_all_its_parts() {
+async fn managed_audit_log_is_protected() {
     let world = World::new();
     let log = world.path("var/log/agents.jsonl").display().to_string();
     world.write(MANAGED, serde_json::json!({ "audit": { "path": log } }).to_string());

@@ -1,4 +1,4 @@
-//! Whose an administrator's files are.
+//! Owners and permissions of managed files.
 
 use std::os::unix::fs::{MetadataExt as _, symlink};
 
@@ -17,26 +17,26 @@ async fn verdict(world: &World) -> Decision {
 }
 
 #[tokio::test]
-async fn a_file_that_others_may_write_runs_nothing_and_closes_everything() {
+async fn writable_managed_file_is_ignored_and_everything_is_denied() {
     let text = r#"{"allow_skip": true, "hooks": [{"id": "theirs", "event": "PreToolUse", "command": "touch ran"}]}"#;
     for (path, mode, who) in [
-        (MANAGED, 0o664, "its group"),
-        (MANAGED, 0o646, "everybody"),
-        ("root/etc/checkrein", 0o775, "its group"),
-        ("root/etc/checkrein", 0o1777, "everybody"),
-        ("root/etc", 0o777, "everybody"),
-        ("root", 0o775, "its group"),
+        (MANAGED, 0o664, "group-writable"),
+        (MANAGED, 0o646, "world-writable"),
+        ("root/etc/checkrein", 0o775, "group-writable"),
+        ("root/etc/checkrein", 0o1777, "world-writable"),
+        ("root/etc", 0o777, "world-writable"),
+        ("root", 0o775, "group-writable"),
     ] {
         let world = World::with(&[(MANAGED, text), (USER, &hooks(&["mine"]))]);
         assert_eq!(ready(&world.load().hooks), ["theirs", "mine"]);
         world.mode(path, mode);
         let loaded = world.load();
         let told = problem(&loaded).unwrap();
-        assert!(told.contains(&format!("may be written by {who} (mode {mode:04o}): chmod go-w ")), "{told}");
+        assert!(told.contains(&format!("is {who} (mode {mode:04o}); run: chmod go-w ")), "{told}");
         assert!(told.contains(&world.path(path).display().to_string()), "{told}");
         assert_eq!(ready(&loaded.hooks), ["mine"], "{path} {mode:o}");
         assert_eq!(world.codes(&loaded), [format!("{MANAGED} insecure-permissions")]);
-        assert!(!loaded.allow_skip, "nothing of it counts");
+        assert!(!loaded.allow_skip, "the file is ignored");
         assert_eq!(
             loaded.files.iter().find(|file| file.path == world.path(MANAGED)).unwrap().status,
             FileStatus::InsecurePermissions
@@ -47,16 +47,16 @@ async fn a_file_that_others_may_write_runs_nothing_and_closes_everything() {
 }
 
 #[tokio::test]
-async fn a_file_of_somebody_else_is_none_of_the_administrators() {
+async fn managed_file_of_another_user_is_ignored() {
     let world = World::with(&[(MANAGED, &hooks(&["theirs"]))]);
     let own = world.path("root").metadata().unwrap().uid();
-    let load = |number| {
-        let place = world.place().administrator(number);
+    let load = |uid| {
+        let place = world.place().administrator(uid);
         Sources::discover_in(&native::DIALECT, world.path("project"), place).load()
     };
     assert_eq!(ready(&load(own).hooks), ["theirs"]);
     if own == 0 {
-        // Root owns everything here: give the file away.
+        // Root owns everything here: change the owner of the file.
         std::os::unix::fs::chown(world.path(MANAGED), Some(4711), None).unwrap();
     }
     let loaded = load(if own == 0 { 0 } else { own + 1 });
@@ -66,7 +66,7 @@ async fn a_file_of_somebody_else_is_none_of_the_administrators() {
 }
 
 #[tokio::test]
-async fn links_are_followed_and_both_sides_are_looked_at() {
+async fn links_and_their_targets_are_checked() {
     let world = World::with(&[("root/srv/safe/hooks.json", &hooks(&["linked"]))]);
     std::fs::create_dir_all(world.path("root/etc/checkrein")).unwrap();
     symlink(world.path("root/srv/safe/hooks.json"), world.path(MANAGED)).unwrap();
@@ -76,21 +76,21 @@ async fn links_are_followed_and_both_sides_are_looked_at() {
     assert_eq!(ready(&world.load().hooks), ["linked"]);
     for path in ["root/srv/safe", "root/srv", "root/etc/checkrein"] {
         world.mode(path, 0o777);
-        assert!(problem(&world.load()).unwrap().contains("everybody"), "{path}");
+        assert!(problem(&world.load()).unwrap().contains("world-writable"), "{path}");
         assert_eq!(verdict(&world).await, Decision::Deny, "{path}");
         world.mode(path, 0o755);
     }
-    // A link on the way in a directory that others may write.
+    // An intermediate link in a directory that others can write.
     std::fs::create_dir_all(world.path("root/tmp")).unwrap();
     symlink(world.path("root/srv/safe"), world.path("root/tmp/current")).unwrap();
     std::fs::remove_file(world.path(MANAGED)).unwrap();
     symlink(world.path("root/tmp/current/hooks.json"), world.path(MANAGED)).unwrap();
     world.mode("root/tmp", 0o1777);
-    assert!(problem(&world.load()).unwrap().contains("root/tmp may be written by everybody"));
+    assert!(problem(&world.load()).unwrap().contains("root/tmp is world-writable"));
 }
 
 #[tokio::test]
-async fn a_directory_from_which_others_can_take_the_file_is_told_of_without_one() {
+async fn writable_directory_without_a_managed_file_is_reported() {
     let world = World::new();
     std::fs::create_dir_all(world.path("root/etc/checkrein")).unwrap();
     for (path, mode) in [("root", 0o755), ("root/etc", 0o755), ("root/etc/checkrein", 0o777)] {
@@ -99,11 +99,11 @@ async fn a_directory_from_which_others_can_take_the_file_is_told_of_without_one(
     assert_eq!(world.codes(&world.load()), ["root/etc/checkrein insecure-permissions"]);
     assert_eq!(verdict(&world).await, Decision::Deny);
     world.mode("root/etc/checkrein", 0o755);
-    assert!(world.load().hooks.is_empty(), "and nothing comes of one that is the administrator's");
+    assert!(world.load().hooks.is_empty(), "a directory with safe permissions adds no hooks");
 }
 
 #[test]
-fn files_that_an_administrator_includes_must_be_his_too() {
+fn included_managed_files_are_checked() {
     let include = |path: &str| format!(r#"{{"include": [{{"dialect": "claude", "path": "{path}"}}]}}"#);
     let text = r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}}"#;
     let world = World::with(&[(PROJECT, "{}"), ("root/srv/claude.json", text), ("home/open/claude.json", text)]);
@@ -117,7 +117,7 @@ fn files_that_an_administrator_includes_must_be_his_too() {
 }
 
 #[test]
-fn the_same_holds_for_what_other_agents_have_of_an_administrator() {
+fn managed_files_of_other_agents_are_checked() {
     const OTHER: &str = "root/etc/claude-code/managed-settings.json";
     let text = r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "x"}]}]}}"#;
     let world = World::with(&[(OTHER, text)]);

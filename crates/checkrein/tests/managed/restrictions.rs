@@ -1,4 +1,4 @@
-//! What an administrator lets hooks of others be.
+//! Restrictions of users' and projects' hooks by managed files.
 
 use checkrein::dialects::agents::claude;
 use checkrein::hook::{HandlerSpec, HookState};
@@ -7,9 +7,10 @@ use checkrein::{Engine, Trust};
 
 use crate::common::{LOCAL, MANAGED, PROJECT, USER, World, ids, ready, tool_call};
 
-/// A project with a hook in each place, of each kind, and one of another agent.
+/// A world with a hook in each scope, of different handlers, and one of another agent.
 fn world(restrict: &str) -> World {
-    let hook = |id: &str, what: &str| format!(r#"{{"hooks": [{{"id": "{id}", "event": "PreToolUse", {what}}}]}}"#);
+    let hook =
+        |id: &str, handler: &str| format!(r#"{{"hooks": [{{"id": "{id}", "event": "PreToolUse", {handler}}}]}}"#);
     let world = World::with(&[
         (USER, &hook("user", r#""command": "true""#)),
         (PROJECT, &hook("project", r#""url": "https://hooks.example.com/x""#)),
@@ -23,7 +24,7 @@ fn world(restrict: &str) -> World {
     world
 }
 
-/// All hooks: checkrein's own, and those of Claude's files.
+/// Loads the hooks of checkrein's files and of Claude's files.
 fn load(world: &World) -> Loaded {
     let place = world.place();
     let theirs = Sources::discover_in(&claude::DIALECT, world.path("project"), place);
@@ -33,7 +34,7 @@ fn load(world: &World) -> Loaded {
 const THEIRS: &str = "PreToolUse[0].hooks[0]";
 
 #[test]
-fn each_restriction_holds_for_all_lower_files_and_says_where_it_stands() {
+fn restrictions_apply_to_all_lower_files_and_name_their_source() {
     let all = ["user", "project", "local", THEIRS];
     let cases: &[(&str, &[&str], &str)] = &[
         ("", &all, ""),
@@ -46,48 +47,48 @@ fn each_restriction_holds_for_all_lower_files_and_says_where_it_stands() {
         ("restrict: { urls: ['https://*.example.com/*'] }", &["user", "project", "local"], "`restrict.urls` in FILE:2"),
         ("restrict: { urls: [] }", &["user", "local"], "`restrict.urls` in FILE:2"),
         ("allowManagedHooksOnly: true", &[], "`allowManagedHooksOnly` in FILE:2"),
-        // What cannot be read allows nothing.
+        // An invalid value allows nothing.
         ("restrict: { scopes: user }", &[], "`restrict.scopes` in FILE:2"),
-        ("restrict: { scopes: [everybody] }", &[], "`restrict.scopes` in FILE:2"),
+        ("restrict: { scopes: [invalid] }", &[], "`restrict.scopes` in FILE:2"),
     ];
-    for (restrict, expected, says) in cases {
+    for (restrict, expected, source) in cases {
         let world = world(restrict);
         let loaded = load(&world);
         assert_eq!(ready(&loaded.hooks), *expected, "{restrict}");
-        assert_eq!(ids(&loaded.hooks), all, "they stay in the list");
-        let says = says.replace("FILE", &world.path("root/etc/checkrein/hooks.yaml").display().to_string());
+        assert_eq!(ids(&loaded.hooks), all, "disabled hooks stay in the list");
+        let source = source.replace("FILE", &world.path("root/etc/checkrein/hooks.yaml").display().to_string());
         for spec in loaded.hooks.iter().filter(|spec| spec.state == HookState::Disabled) {
             let why = spec.disabled_by.as_deref().unwrap();
-            assert!(why.ends_with(&says), "{restrict}: {why}");
+            assert!(why.ends_with(&format!("({source})")), "{restrict}: {why}");
             let id = format!("hook `{}`", spec.info.id);
-            let told = |told: &&checkrein::dialects::config::Diagnostic| {
-                told.code == "forbidden" && told.message.contains(&id) && told.message.contains(&says)
+            let reports = |found: &checkrein::dialects::config::Diagnostic| {
+                found.code == "forbidden" && found.message.contains(&id) && found.message.contains(&source)
             };
-            assert!(loaded.diagnostics.iter().any(|one| told(&one)), "{restrict}: {:?}", loaded.diagnostics);
+            assert!(loaded.diagnostics.iter().any(reports), "{restrict}: {:?}", loaded.diagnostics);
         }
     }
 }
 
 #[tokio::test]
-async fn a_restriction_that_nobody_knows_closes_everything() {
+async fn unknown_restriction_denies_everything() {
     for wrong in ["restrict: { scope: [user] }", "restrict: [user]", "restrict: true"] {
         let world = world(wrong);
         let engine = Engine::builder().sources(world.sources()).build();
         let verdict = engine.fire(tool_call("Bash", "{}")).await;
         assert!(verdict.decision().is_block(), "{wrong}");
-        assert!(engine.diagnostics().iter().any(|told| told.code == "closed-gate"), "{wrong}");
+        assert!(engine.diagnostics().iter().any(|found| found.code == "closed-gate"), "{wrong}");
     }
 }
 
 #[test]
-fn several_files_of_an_administrator_all_count() {
+fn restrictions_of_several_managed_files_combine() {
     let world = world("restrict: { scopes: [user, project] }");
     world.write("root/etc/checkrein/hooks.d/more.json", r#"{"restrict": {"scopes": ["user", "local"]}}"#);
     assert_eq!(ready(&load(&world).hooks), ["user"]);
 }
 
 #[test]
-fn nobody_else_can_restrict_anything() {
+fn only_managed_files_can_restrict() {
     let world = World::with(&[(USER, r#"{"restrict": {"scopes": []}, "protect_self": false}"#)]);
     world.write(PROJECT, crate::common::hooks(&["project"]));
     let loaded = world.load();
@@ -96,7 +97,7 @@ fn nobody_else_can_restrict_anything() {
 }
 
 #[tokio::test]
-async fn hooks_of_others_get_only_variables_that_are_allowed() {
+async fn restricted_variables_do_not_reach_hooks() {
     let world = World::new();
     let command = r#"echo "$TOKEN|$CI_JOB|$OWN|$HOME" >> seen"#;
     let theirs = format!(
@@ -124,8 +125,10 @@ async fn hooks_of_others_get_only_variables_that_are_allowed() {
     assert_eq!(seen().await, ["|7|o|/h", "|7||/h"]);
     world.write(MANAGED, r#"{"restrict": {"env": []}, "hooks": []}"#);
     assert_eq!(seen().await, ["|||/h", "|||/h"]);
-    let told = world.load().diagnostics;
-    assert!(told.iter().any(|told| told.code == "variable-not-allowed" && told.message.contains("TOKEN, CI_JOB, OWN")));
+    let reports = |found: &checkrein::dialects::config::Diagnostic| {
+        found.code == "variable-not-allowed" && found.message.contains("TOKEN, CI_JOB, OWN")
+    };
+    assert!(world.load().diagnostics.iter().any(reports));
     world.write(
         USER,
         r#"{"hooks": [{"event": "PreToolUse", "url": "https://a.example/", "allowedEnvVars": ["TOKEN"]}]}"#,
@@ -143,7 +146,7 @@ fn text(text: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_variable_does_not_come_under_another_name() {
+async fn restricted_variable_cannot_be_renamed() {
     let world = World::new();
     let theirs = "pre_tool_use: [{hooks: [{type: command, command: 'echo \"<$OWN>\" >&2; exit 2', env: {OWN: '${env.TOKEN}'}}]}]";
     world.write("project/hooks.yaml", theirs);

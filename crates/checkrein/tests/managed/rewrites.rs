@@ -1,4 +1,4 @@
-//! An administrator's hooks judge what will run, whatever others make of it.
+//! Managed hooks check the final input, after the rewrites of other hooks.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,7 +13,7 @@ use checkrein::{
 
 use crate::common::tool_call;
 
-/// Hooks as functions: one rewrites, one looks, and what it saw is kept.
+/// An engine with builtins that rewrite, and a guard that records its inputs.
 fn engine(seen: &Arc<Mutex<Vec<String>>>) -> EngineBuilder {
     let mut registry = Registry::new();
     let rewrite = |command: &'static str| {
@@ -41,22 +41,22 @@ fn hook(id: &str, builtin: &str, scope: Scope) -> HookSpec {
     spec
 }
 
-/// Under every agent's rules, and every order.
-fn ways(engine: impl Fn() -> EngineBuilder) -> Vec<(String, Engine)> {
-    let mut ways: Vec<_> = [&claude::DIALECT, &claw::DIALECT, &docker_agent::DIALECT, &evva::DIALECT]
+/// Builds an engine for each agent's rules and each order.
+fn engines(engine: impl Fn() -> EngineBuilder) -> Vec<(String, Engine)> {
+    let mut engines: Vec<_> = [&claude::DIALECT, &claw::DIALECT, &docker_agent::DIALECT, &evva::DIALECT]
         .into_iter()
         .map(|dialect| (dialect.name.to_owned(), engine().settle_as(dialect).build()))
         .collect();
-    ways.push(("native".to_owned(), engine().build()));
-    ways.push(("callbacks".to_owned(), engine().rules(Rules::FIRST_DECISION).build()));
+    engines.push(("native".to_owned(), engine().build()));
+    engines.push(("callbacks".to_owned(), engine().rules(Rules::FIRST_DECISION).build()));
     for order in [RunOrder::Sequential, RunOrder::Parallel, RunOrder::Pipeline, RunOrder::Phased] {
-        ways.push((format!("{order:?}"), engine().rules(Rules::NATIVE.order(order)).build()));
+        engines.push((format!("{order:?}"), engine().rules(Rules::NATIVE.order(order)).build()));
     }
-    ways
+    engines
 }
 
 #[tokio::test]
-async fn a_rewrite_after_a_guard_has_looked_is_judged_again() {
+async fn managed_guard_checks_rewritten_input_again() {
     for declares in [true, false] {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let builder = || {
@@ -65,7 +65,7 @@ async fn a_rewrite_after_a_guard_has_looked_is_judged_again() {
             let rewriter = if declares { rewriter.rewrites() } else { rewriter.dialect(&claude::DIALECT) };
             engine(&seen).hook(rewriter).hook(hook("guard", "guard", Scope::Managed))
         };
-        for (name, engine) in ways(builder) {
+        for (name, engine) in engines(builder) {
             seen.lock().unwrap().clear();
             let verdict = engine.fire(tool_call("Bash", r#"{"command":"ls"}"#)).await;
             assert_eq!(verdict.decision(), Decision::Deny, "{name} {declares}");
@@ -76,7 +76,7 @@ async fn a_rewrite_after_a_guard_has_looked_is_judged_again() {
 }
 
 #[tokio::test]
-async fn a_guard_with_a_condition_is_chosen_by_what_will_run() {
+async fn condition_of_a_managed_guard_uses_the_final_input() {
     let file = tempfile::tempdir().unwrap();
     let path = file.path().join("hooks.json");
     let text = r#"{"hooks": [{"id": "guard", "event": "PreToolUse", "if": "Bash(rm *)", "command": "echo no rm >&2; exit 2"}]}"#;
@@ -101,7 +101,7 @@ async fn a_guard_with_a_condition_is_chosen_by_what_will_run() {
 }
 
 #[tokio::test]
-async fn an_administrators_rewrite_is_the_last() {
+async fn managed_rewrite_is_the_last() {
     for declares in [true, false] {
         let seen = Arc::default();
         let theirs = hook("theirs", "to-rm", Scope::User);
@@ -116,11 +116,11 @@ async fn an_administrators_rewrite_is_the_last() {
 }
 
 #[tokio::test]
-async fn where_nobody_rewrites_a_guard_looks_once() {
+async fn managed_guard_runs_once_without_rewrites() {
     let seen = Arc::default();
     let engine =
         engine(&seen).hook(hook("guard", "guard", Scope::Managed)).hook(hook("user", "guard", Scope::User)).build();
     let _ = engine.fire(tool_call("Bash", r#"{"command":"x"}"#)).await;
-    // Both are the same function, and neither is the same hook.
+    // Both hooks use this builtin, and each runs once.
     assert_eq!(seen.lock().unwrap().len(), 2);
 }
