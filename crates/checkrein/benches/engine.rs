@@ -1,8 +1,8 @@
-//! The cost of a fire with processes. A floor is the same work by the standard library alone: start the process in a group of
-//! its own with three pipes, write, read, wait. `cargo bench -p checkrein --bench engine -- 10` measures only what has `10` in its
-//! name.
-#![allow(clippy::unwrap_used, missing_docs, reason = "a benchmark reports to people")]
-#![cfg_attr(not(unix), allow(dead_code, unused_imports, reason = "the floors are Unix's"))]
+//! Cost of a fire with processes. The baseline does the same work with the standard library alone: start the process in a new
+//! group with three pipes, write, read, wait. `cargo bench -p checkrein --bench engine -- 10` measures only cases with `10` in
+//! their names.
+#![allow(clippy::unwrap_used, missing_docs, reason = "a failed benchmark panics")]
+#![cfg_attr(not(unix), allow(dead_code, unused_imports, reason = "the baselines need Unix"))]
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -14,11 +14,11 @@ use tokio::runtime::Runtime;
 
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 const TRUE: &str = "true";
-/// The budget for one command hook.
+/// Budget for one command hook.
 const ONE_HOOK: f64 = 1.10;
-/// The budget for several at a time, against two threads that start processes.
+/// Budget for several hooks at a time, against two threads that start processes.
 const IN_PARALLEL: f64 = 1.15;
-/// Two tasks share one runtime with the code that reaps their processes; the floor is two threads that block.
+/// Budget for two tasks. They share one runtime with the code that reaps their processes; the baseline is two threads that block.
 const FROM_TWO_TASKS: f64 = 1.30;
 const ANSWERS: &str = "cat >/dev/null; echo {}";
 
@@ -29,7 +29,7 @@ fn main() {
 
 #[cfg(unix)]
 fn measure() {
-    // A single fire waits where it runs; many at once are spread over two threads.
+    // A single fire runs on one thread, parallel fires on two.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let spread = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let bench = Bench::from_args();
@@ -60,7 +60,7 @@ fn measure() {
     case("10 MiB payload, unread", 1.5 / 0.74, 60).compare(|| fire(&runtime, &unread, &large), || bare(TRUE, b""));
 
     let one = engine(TRUE, 1);
-    // Bursts, with how they begin and end, and for a while.
+    // Short bursts, including start and end, and longer ones.
     for (name, tasks, each, budget, rounds) in [
         ("fires from 2 tasks, 32 in all", 2, 16, FROM_TWO_TASKS, 150),
         ("fires from 2 tasks, 512 in all", 2, 256, FROM_TWO_TASKS, 15),
@@ -74,7 +74,7 @@ fn measure() {
     case("fires from 2 threads, 32 in all", IN_PARALLEL, 75)
         .compare(|| threads(&one, &small, 2, 16), || on_threads(2, 16, TRUE, &payload));
 
-    // A host that holds a lot of memory: a fork would have to copy its page tables.
+    // A host with much memory: a fork would have to copy its page tables.
     let ballast = vec![1_u8; 1 << 30];
     case("1 hook, `true`, from a host with 1 GiB", ONE_HOOK, 100)
         .compare(|| fire(&runtime, &one, &small), || bare(TRUE, &payload));
@@ -83,7 +83,7 @@ fn measure() {
 
 fn engine(text: &str, hooks: usize) -> Engine {
     let hook = |n: usize| HookSpec::shell(n.to_string(), EventKind::PreToolUse, text);
-    // The same environment as the floor has: a shell looks for programs in every directory of it.
+    // The environment of the baseline: a shell searches programs in every directory of `PATH`.
     Engine::builder().vars([("PATH", PATH)]).cwd("/").hooks((0..hooks).map(hook)).build()
 }
 
@@ -119,7 +119,7 @@ fn many(runtime: &Runtime, engine: &Engine, event: &Event, tasks: usize, each: u
     });
 }
 
-/// Without a runtime around.
+/// Fires from threads without a runtime.
 fn threads(engine: &Engine, event: &Event, threads: usize, each: usize) {
     std::thread::scope(|scope| {
         for _ in 0..threads {
@@ -132,7 +132,7 @@ fn threads(engine: &Engine, event: &Event, threads: usize, each: usize) {
     });
 }
 
-/// The floor: the standard library and nothing else.
+/// Baseline: the standard library only.
 #[cfg(unix)]
 fn bare(text: &str, payload: &[u8]) {
     use std::os::unix::process::CommandExt;
@@ -147,7 +147,7 @@ fn bare(text: &str, payload: &[u8]) {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // A process that has gone without reading is no error.
+    // A process that exits without reading is no error.
     let _ = child.stdin.take().unwrap().write_all(payload);
     assert!(child.wait_with_output().unwrap().status.success());
 }

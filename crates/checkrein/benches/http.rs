@@ -1,9 +1,9 @@
-//! The cost of an HTTP hook: `cargo bench -p checkrein --bench http`. The floor is a blocking request, ready made, on a kept
+//! Cost of an HTTP hook: `cargo bench -p checkrein --bench http`. The baseline is a prepared blocking request on an open
 //! connection to the same server on loopback.
 //!
-//! All of it runs on one processor. With two, floor and fire alike took 20 µs in one run and 120 µs in the next, and the
-//! ratio was chance. A host that uses several processors pays more.
-#![allow(clippy::unwrap_used, missing_docs, reason = "a benchmark reports to people")]
+//! Everything runs on one CPU. With two CPUs, baseline and fire both took 20 µs in one run and 120 µs in the next, so the
+//! ratio was random. A host with several CPUs has a higher cost.
+#![allow(clippy::unwrap_used, missing_docs, reason = "a failed benchmark panics")]
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -21,7 +21,7 @@ const BUDGET: f64 = 3.0;
 
 fn main() {
     #[cfg(target_os = "linux")]
-    on_one_processor();
+    pin_to_one_cpu();
     let address = server();
     let bench = Bench::from_args();
     let mut floor = Floor::new(address);
@@ -40,9 +40,9 @@ fn main() {
     });
 }
 
-/// Threads that are started afterwards stay there too.
+/// Pins the process to one CPU. New threads inherit it.
 #[cfg(target_os = "linux")]
-fn on_one_processor() {
+fn pin_to_one_cpu() {
     let allowed = rustix::thread::sched_getaffinity(None).unwrap();
     let first = (0..rustix::thread::CpuSet::MAX_CPU).find(|cpu| allowed.is_set(*cpu)).unwrap();
     let mut only = rustix::thread::CpuSet::new();
@@ -76,7 +76,7 @@ fn assert_allowed(verdict: &Verdict) {
     assert_eq!(verdict.decision(), Decision::Allow, "{verdict:?}");
 }
 
-/// The least that a request can cost: one write and one read.
+/// Baseline of a request: one write and one read.
 struct Floor {
     stream: TcpStream,
     request: String,
@@ -114,7 +114,7 @@ fn server() -> SocketAddr {
     address
 }
 
-/// Answers every request on a connection.
+/// Responds to every request on a connection.
 fn serve(mut stream: TcpStream) -> Option<()> {
     stream.set_nodelay(true).ok()?;
     let (mut buffer, mut filled) = ([0; 16 * 1024], 0);

@@ -1,7 +1,7 @@
-//! The cost of trust for 20 hooks of a project, each with a script of its own: `cargo bench -p checkrein --bench trust`. The floor is
-//! the same with everything trusted, and the result is the time on top. Starting 20 processes takes far longer than that, and
-//! varies by more, so the fastest tenth of each is compared.
-#![allow(clippy::unwrap_used, missing_docs, reason = "a benchmark reports to people")]
+//! Cost of trust for 20 hooks of a project, each with its own script: `cargo bench -p checkrein --bench trust`. The baseline
+//! trusts everything, and the result is the additional time. Starting 20 processes takes far longer and varies by more, so the fastest
+//! tenth of each is compared.
+#![allow(clippy::unwrap_used, missing_docs, reason = "a failed benchmark panics")]
 
 #[cfg(unix)]
 use std::time::Duration;
@@ -65,13 +65,13 @@ fn write(project: &std::path::Path) {
     std::fs::create_dir_all(project.join(".git")).unwrap();
     std::fs::create_dir_all(project.join(".checkrein/scripts")).unwrap();
     let mut hooks = String::from("hooks:\n");
-    for at in 0..HOOKS {
-        let script = project.join(format!(".checkrein/scripts/{at}.sh"));
-        // As long as real ones are.
-        let text = format!("#!/bin/sh\n{}exit 0\n", "# what a guard explains to its readers\n".repeat(50));
+    for number in 0..HOOKS {
+        let script = project.join(format!(".checkrein/scripts/{number}.sh"));
+        // About as long as real scripts.
+        let text = format!("#!/bin/sh\n{}exit 0\n", "# a comment line of a typical guard file\n".repeat(50));
         std::fs::write(&script, text).unwrap();
         std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
-        hooks.push_str(&format!("  - {{id: h{at}, event: PreToolUse, command: .checkrein/scripts/{at}.sh}}\n"));
+        hooks.push_str(&format!("  - {{id: h{number}, event: PreToolUse, command: .checkrein/scripts/{number}.sh}}\n"));
     }
     std::fs::write(project.join(".checkrein/hooks.yaml"), hooks).unwrap();
 }

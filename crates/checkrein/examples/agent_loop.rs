@@ -1,8 +1,8 @@
-//! A whole small agent: it gets prompts, asks a model, uses tools, and stops. User, model and tools are scripted; the hooks are
-//! real. Every event that most agents have is fired where they fire it, and the verdict of every gate is acted on.
+//! A complete small agent: it gets prompts, calls a model, uses tools, and stops. User, model and tools are scripted; the hooks
+//! are real. The agent fires all events that are common to most agents, and follows the verdict of every gate.
 //!
 //! `cargo run -p checkrein --example agent_loop`
-#![allow(clippy::print_stdout, reason = "an example talks to people")]
+#![allow(clippy::print_stdout, reason = "an example prints")]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -17,17 +17,17 @@ use checkrein::{Action, Decision, Engine, Envelope, Event, EventKind, HookSpec, 
 
 type Error = Box<dyn std::error::Error + Send + Sync>;
 
-/// How often the model may be asked for one prompt.
-const MOST_CALLS: u64 = 7;
+/// Maximum number of model calls for one prompt.
+const MAX_CALLS: u64 = 7;
 
-/// What the user does next, from a script.
+/// Next action of the user, from a script.
 enum Input {
     Prompt(&'static str, Vec<Step>),
     Install(&'static str),
     Uninstall(&'static str),
 }
 
-/// What the model wants next, from a script.
+/// Next action of the model, from a script.
 #[derive(Clone)]
 enum Step {
     Tool(&'static str, &'static str),
@@ -38,14 +38,14 @@ enum Step {
 
 struct Agent {
     hooks: Engine,
-    /// What the model would be sent.
+    /// Messages that the model would get.
     conversation: Vec<String>,
 }
 
 impl Agent {
     async fn session(&mut self, script: Vec<Input>) -> Result<(), Error> {
         let start = self.hooks.fire(Event::session_start(SessionStart::new().source("startup"))).await;
-        self.hear(&start);
+        self.show(&start);
         for input in script {
             match input {
                 Input::Prompt(prompt, script) => self.prompt(prompt, script).await?,
@@ -55,14 +55,14 @@ impl Agent {
         }
         self.hooks.fire(Event::session_end(SessionEnd::new().reason("prompt_input_exit"))).await;
         let report = self.hooks.shutdown(Duration::from_secs(5)).await;
-        println!("hooks in the background: {} finished, {} ended", report.finished, report.ended);
+        println!("background hooks: {} finished, {} ended", report.finished, report.ended);
         Ok(())
     }
 
     async fn prompt(&mut self, prompt: &str, script: Vec<Step>) -> Result<(), Error> {
         self.hooks.fire(Event::user_turn_start(UserTurn::new().prompt(prompt))).await;
         let verdict = self.hooks.fire(Event::prompt_submit(Prompt::new(prompt))).await;
-        self.hear(&verdict);
+        self.show(&verdict);
         if let Action::Refuse { reason } | Action::EndLoop { reason } = verdict.action() {
             println!("the prompt was refused: {reason}");
         } else {
@@ -77,29 +77,29 @@ impl Agent {
 
     async fn turns(&mut self, script: Vec<Step>) -> Result<(), Error> {
         for (iteration, step) in (1_u64..).zip(script) {
-            if iteration > MOST_CALLS {
-                println!("the model was asked {MOST_CALLS} times, which is enough");
-                let limit = ErrorInfo::new().iteration(MOST_CALLS).max_iterations(MOST_CALLS);
+            if iteration > MAX_CALLS {
+                println!("the limit of {MAX_CALLS} model calls is reached");
+                let limit = ErrorInfo::new().iteration(MAX_CALLS).max_iterations(MAX_CALLS);
                 self.hooks.fire(Event::max_iterations(limit)).await;
                 return Ok(());
             }
             let verdict = self.hooks.fire(Event::turn_start(Turn::new().iteration(iteration))).await;
-            self.hear(&verdict);
-            let goes_on = self.turn(step).await?;
+            self.show(&verdict);
+            let continues = self.turn(step).await?;
             self.hooks.fire(Event::turn_end(Turn::new().iteration(iteration))).await;
-            if !goes_on {
+            if !continues {
                 return Ok(());
             }
         }
         Ok(())
     }
 
-    /// Asks the model and does what it says. Tells whether the loop goes on.
+    /// Calls the model and performs its action. Returns `true` if the loop continues.
     async fn turn(&mut self, step: Step) -> Result<bool, Error> {
         let call = ModelCall::new().model("scripted").messages(RawJson::from_serialize(&self.conversation)?);
         let verdict = self.hooks.fire(Event::before_model(call.clone())).await;
         if let Action::Refuse { reason } | Action::EndLoop { reason } = verdict.action() {
-            println!("the model is not asked: {reason}");
+            println!("the model is not called: {reason}");
             return Ok(false);
         }
         if !matches!(step, Step::NoAnswer(_)) {
@@ -107,18 +107,18 @@ impl Agent {
         }
         Ok(match step {
             Step::Tool(name, input) => {
-                let goes_on = self.tool(name, input.parse()?).await;
-                if !goes_on {
+                let continues = self.tool(name, input.parse()?).await;
+                if !continues {
                     println!("a hook ended the loop");
                 }
-                goes_on
+                continues
             }
             Step::Helper(task) => {
                 self.helper(task).await;
                 true
             }
             Step::NoAnswer(why) => {
-                // It is asked again in the next turn.
+                // The next turn calls the model again.
                 let error = ErrorInfo::new().error(why).error_type("overloaded").recoverable(true);
                 self.hooks.fire(Event::error(error)).await;
                 true
@@ -127,14 +127,14 @@ impl Agent {
         })
     }
 
-    /// Uses a tool if its hooks and the user let it. Tells whether the loop goes on.
+    /// Runs a tool if hooks and the user allow it. Returns `true` if the loop continues.
     async fn tool(&mut self, name: &str, input: RawJson) -> bool {
         let verdict = self.hooks.fire(Event::pre_tool_use(ToolCall::new(name, input.clone()))).await;
-        self.hear(&verdict);
+        self.show(&verdict);
         let refused = match verdict.action() {
             Action::EndLoop { .. } | Action::Cancelled => return false,
             Action::Refuse { reason } => Some(reason),
-            // Without an opinion the agent's own rules decide, and they ask.
+            // Without an opinion the agent's own rules apply, and they ask.
             _ if verdict.decision() == Decision::Allow || self.permitted(name, &input).await => None,
             _ => Some("the user said no"),
         };
@@ -153,7 +153,7 @@ impl Agent {
             Err(error) => Event::post_tool_failure(ToolFailure::new(name, input, error)),
         };
         let verdict = self.hooks.fire(event).await;
-        self.hear(&verdict);
+        self.show(&verdict);
         match verdict.action() {
             Action::Feedback { reason } => self.conversation.push(reason.to_owned()),
             Action::EndLoop { .. } => return false,
@@ -168,7 +168,7 @@ impl Agent {
             let question = Notification::new().message(format!("may {name} run?"));
             self.hooks.fire(Event::user_input_needed(question)).await;
         }
-        // This agent's user always says yes.
+        // The scripted user always allows.
         !matches!(verdict.action(), Action::Refuse { .. } | Action::EndLoop { .. })
     }
 
@@ -181,7 +181,7 @@ impl Agent {
         while let Action::Continue { .. } = helper.fire(Event::subagent_stop(SubagentStop::new())).await.action() {}
     }
 
-    /// A stop that a hook refuses means: go on, with its reason as the next prompt.
+    /// Returns `true` if the agent may stop. If a hook refuses, the agent continues with the reason as the next prompt.
     async fn may_stop(&mut self, words: &str) -> bool {
         println!("the model says: {words}");
         let compact = self.hooks.fire(Event::pre_compact(Compaction::new().trigger("auto"))).await;
@@ -216,8 +216,9 @@ impl Agent {
         self.hooks.fire(Event::post_plugin_uninstall(plugin())).await;
     }
 
-    fn hear(&mut self, verdict: &checkrein::Verdict) {
-        self.conversation.extend(verdict.context().iter().map(|said| said.text.clone()));
+    /// Passes context on to the model and prints messages and warnings.
+    fn show(&mut self, verdict: &checkrein::Verdict) {
+        self.conversation.extend(verdict.context().iter().map(|context| context.text.clone()));
         for message in verdict.messages() {
             println!("{}: {}", message.hook.id, message.text);
         }
@@ -231,7 +232,7 @@ fn run_tool(name: &str) -> Result<&'static str, &'static str> {
     if name == "Flaky" { Err("exit code 1") } else { Ok("done") }
 }
 
-/// The hooks of this agent and of its user. A real agent reads the user's from files, with `EngineBuilder::sources`.
+/// Hooks of the agent and of its user. A real agent reads the user's hooks from files, with `EngineBuilder::sources`.
 fn hooks() -> EngineBuilder {
     let stops = AtomicUsize::new(0);
     Engine::builder()
@@ -267,7 +268,7 @@ fn script() -> Vec<Input> {
         Step::Done("The tests pass."),
         Step::Done("The changelog is up to date, too."),
     ];
-    // A model that does the same again and again has to be stopped.
+    // A model that repeats itself must be stopped.
     let logs = vec![Step::Tool("Read", r#"{"file_path": "build.log"}"#); 100];
     vec![
         Input::Install("release-notes"),
@@ -284,7 +285,7 @@ async fn main() -> Result<(), Error> {
 }
 
 #[cfg(all(test, unix))]
-#[allow(clippy::unwrap_used, reason = "a test may")]
+#[allow(clippy::unwrap_used, reason = "a failed test reports its cause by panicking")]
 mod tests {
     use std::sync::{Arc, Mutex};
 
@@ -293,7 +294,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn every_event_is_in_its_place() {
+    async fn events_are_fired_in_order() {
         let fired: Arc<Mutex<Vec<EventKind>>> = Arc::default();
         let noted = Arc::clone(&fired);
         let note = Arc::new(move |fire: &Fire<'_>| {
@@ -318,8 +319,9 @@ mod tests {
              subagent_start subagent_stop pre_compact post_compact stop user_turn_end notification max_iterations \
              pre_plugin_uninstall post_plugin_uninstall session_end"
         );
-        for said in ["Answer in short sentences.", "no network", "update the changelog as well"] {
-            assert!(agent.conversation.iter().any(|text| text.trim() == said), "{said}: {:?}", agent.conversation);
+        for expected in ["Answer in short sentences.", "no network", "update the changelog as well"] {
+            let found = agent.conversation.iter().any(|text| text.trim() == expected);
+            assert!(found, "{expected}: {:?}", agent.conversation);
         }
     }
 }

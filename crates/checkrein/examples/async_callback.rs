@@ -1,4 +1,4 @@
-//! A callback that waits for something, with a matcher and a timeout.
+//! An asynchronous callback with a matcher and a timeout.
 //!
 //! `cargo run -p checkrein --example async_callback`
 #![allow(clippy::print_stdout, reason = "an example prints")]
@@ -10,7 +10,7 @@ use std::time::Duration;
 use checkrein::payload::ToolCall;
 use checkrein::{Decision, Engine, Event, EventKind, FailurePolicy, HookSpec, Matcher, Opinion, RawJson};
 
-/// Stands for a request to a service.
+/// Simulates a request to a service.
 async fn is_frozen(branch: &str) -> io::Result<bool> {
     tokio::time::sleep(Duration::from_millis(20)).await;
     match branch {
@@ -20,7 +20,7 @@ async fn is_frozen(branch: &str) -> io::Result<bool> {
     }
 }
 
-/// An error closes the gate, like a panic or a timeout.
+/// Asks before deployments of a frozen branch. An error closes the gate, like a panic or a timeout.
 async fn freeze(event: Arc<Event>) -> io::Result<Opinion> {
     let branch = event.tool_input().and_then(|input| input.field("branch"));
     let branch = branch.as_ref().and_then(RawJson::as_text).unwrap_or_default();
@@ -30,9 +30,9 @@ async fn freeze(event: Arc<Event>) -> io::Result<Opinion> {
 #[tokio::main]
 async fn main() -> Result<(), checkrein::JsonError> {
     let engine = Engine::builder()
-        // Short form: no matcher, the usual timeout.
+        // Short form: no matcher, the default timeout.
         .on_async(EventKind::SessionStart, "greeting", |_| async { Opinion::context("Answer in short sentences.") })
-        // Long form: everything that a hook can have.
+        // Long form: all settings of a hook.
         .hook(
             HookSpec::async_callback("freeze", EventKind::PreToolUse, freeze)
                 .matching(Matcher::names(["Deploy"]))

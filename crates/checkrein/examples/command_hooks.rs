@@ -1,4 +1,4 @@
-//! Hooks that the user keeps in files: commands of any language.
+//! Hooks in files of the user: commands in any language.
 //!
 //! `cargo run -p checkrein --example command_hooks`
 #![allow(clippy::print_stdout, reason = "an example prints")]
@@ -7,7 +7,7 @@ use checkrein::dialects::agents::native;
 use checkrein::payload::{SessionStart, ToolCall};
 use checkrein::{Decision, Engine, Event, RawJson, Sources};
 
-/// A command reads the event as JSON from standard input. Exit status 2 denies, with standard error as the reason.
+/// Hook file. A command reads the event as JSON from stdin. Exit status 2 denies, with stderr as the reason.
 const HOOKS: &str = r#"
 hooks:
   PreToolUse:
@@ -33,7 +33,7 @@ async fn main() -> Result<(), Error> {
     // An agent calls `Sources::discover(&native::DIALECT, project)`: it finds the files of administrator, user and
     // project, and runs those of the project only after the user has approved them.
     let sources = Sources::of_files(&native::DIALECT, [file]);
-    // Stops on broken files. `build` goes on without: `Engine::diagnostics` and `Engine::problems` have what is wrong.
+    // Fails on broken files. `build` does not; `Engine::diagnostics` and `Engine::problems` list the problems then.
     let engine = Engine::builder().sources(sources).cwd(dir.path()).try_build()?;
 
     let verdict = engine.fire(Event::session_start(SessionStart::new())).await;
@@ -43,7 +43,7 @@ async fn main() -> Result<(), Error> {
     for (tool, input, expected) in [
         ("Bash", r#"{"command": "cargo test"}"#, Decision::NoOpinion),
         ("Bash", r#"{"command": "curl example.com"}"#, Decision::Deny),
-        // A guard that fails closes the gate, and the verdict names its file and line.
+        // A failed guard closes the gate, and the verdict names its file and line.
         ("Deploy", "{}", Decision::Deny),
     ] {
         let call = ToolCall::new(tool, input.parse::<RawJson>()?);

@@ -1,4 +1,4 @@
-//! A kind of handler that only this host has, for hooks in code and in files.
+//! A handler kind of the host, for hooks in code and in files.
 //!
 //! `cargo run -p checkrein --example custom_handler`
 #![allow(clippy::print_stdout, reason = "an example prints")]
@@ -12,7 +12,7 @@ use checkrein::{
     Action, Engine, Event, EventKind, Failure, FailureKind, Handler, HookSpec, Opinion, RawJson, Registry,
 };
 
-/// Asks the user before tools on its list. Made once per hook, when the hook is loaded.
+/// Asks the user before tools on its list. Created once per hook, when the hook is loaded.
 struct AskList {
     tools: Vec<String>,
 }
@@ -30,19 +30,19 @@ impl Handler for AskList {
         })
     }
 
-    /// A handler that waits for nothing outside of the process needs no turn.
+    /// `false`: the handler does not wait for anything outside the process, so it needs no slot.
     fn is_limited(&self) -> bool {
         false
     }
 }
 
-/// Checks a hook's settings. An error makes the hook broken: it closes its gate, and `Engine::problems` has the text.
+/// Checks the settings of a hook. With an error the hook closes its gate, and `Engine::problems` has the text.
 fn ask_list(hook: &HookSpec, _env: &HandlerEnv) -> Result<Arc<dyn Handler>, Failure> {
     let HandlerSpec::Other { settings, .. } = &hook.handler else {
         return Err(Failure::new(FailureKind::UnknownHandler, "not an ask list"));
     };
-    let wrong = |error| Failure::new(FailureKind::Schema, format!("`settings` must be a list of tools: {error}"));
-    Ok(Arc::new(AskList { tools: settings.read().map_err(wrong)? }))
+    let invalid = |error| Failure::new(FailureKind::Schema, format!("`settings` must be a list of tools: {error}"));
+    Ok(Arc::new(AskList { tools: settings.read().map_err(invalid)? }))
 }
 
 #[tokio::main]

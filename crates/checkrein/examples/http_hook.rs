@@ -1,4 +1,4 @@
-//! A hook that is an HTTP endpoint. The endpoint is a small server on the loopback interface.
+//! An HTTP hook. The endpoint is a small server on the loopback interface.
 //!
 //! `cargo run -p checkrein --example http_hook`
 #![allow(clippy::print_stdout, reason = "an example prints")]
@@ -10,7 +10,7 @@ use std::time::Duration;
 use checkrein::payload::ToolCall;
 use checkrein::{Action, Engine, Event, EventKind, HookSpec, RawJson};
 
-/// Denies what mentions `rm`. The body of a request is the event as JSON, the body of a response is a hook's answer.
+/// Denies commands with `rm -rf`. The body of the request is the event as JSON; the body of the response is the hook's reply.
 fn answer(body: &str) -> &'static str {
     match body.contains("rm -rf") {
         true => r#"{"decision": "deny", "reason": "the policy server says no"}"#,
@@ -47,7 +47,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let engine = Engine::builder()
         .hook(
             HookSpec::http("policy", EventKind::PreToolUse, url)
-                // Requests are signed if there is a secret; `$POLICY_TOKEN` is filled in from the environment.
+                // `$POLICY_TOKEN` comes from the environment. With a secret, requests are signed.
                 .request(|http| http.header("authorization", "Bearer $POLICY_TOKEN").allow_env("POLICY_TOKEN"))
                 .timeout(Duration::from_secs(5)),
         )

@@ -8,12 +8,12 @@ use checkrein::{Action, Engine, Event, EventKind, JsonError, Opinion, RawJson};
 
 #[tokio::main]
 async fn main() -> Result<(), JsonError> {
-    // Once, when the agent starts. A callback that panics or errs closes the gate.
+    // Built once, when the agent starts. A callback that panics or returns an error closes the gate.
     let engine = Engine::builder()
         .on(EventKind::PreToolUse, "read-only", |fire| match fire.event.tool_name() {
             Some("Write" | "Edit") => Opinion::deny("this agent only reads"),
             Some("Read") => Opinion::allow(),
-            // No opinion is not an allow: the agent's own rules decide.
+            // No opinion is not an allow: the agent's own rules apply.
             _ => Opinion::none(),
         })
         .build();
@@ -28,12 +28,12 @@ async fn main() -> Result<(), JsonError> {
     Ok(())
 }
 
-/// Before each tool call. Returns what the model reads.
+/// Fires the event before a tool call. Returns the text for the model.
 async fn call_tool(engine: &Engine, tool: &str, input: RawJson) -> String {
     let verdict = engine.fire(Event::pre_tool_use(ToolCall::new(tool, input.clone()))).await;
     match verdict.action() {
         Action::Refuse { reason } | Action::EndLoop { reason } => format!("refused: {reason}"),
-        Action::Ask { reason } => format!("the user has to be asked: {reason}"),
+        Action::Ask { reason } => format!("needs the user's confirmation: {reason}"),
         Action::Cancelled => "cancelled".to_owned(),
         // A deny is feedback after a tool and a reason to continue at a stop; neither happens before a tool.
         Action::Proceed | Action::Feedback { .. } | Action::Continue { .. } => {

@@ -1,4 +1,4 @@
-//! Hooks in the host's own traces and metrics.
+//! Hook runs in the host's traces and metrics.
 //!
 //! `cargo run -p checkrein --example observer_tracing`
 
@@ -12,14 +12,14 @@ use checkrein::record::HookRecord;
 use checkrein::{Engine, Event, EventKind, Observer, Opinion, RawJson, Record};
 use tracing::{info, warn};
 
-/// Time that the agent has waited for each hook. Hooks wait for an observer, so it must be quick.
+/// Total time of each hook. Hooks wait for observers, so an observer must be quick.
 #[derive(Clone, Default)]
 struct Waits(Arc<Mutex<BTreeMap<String, Duration>>>);
 
 impl Observer for Waits {
     fn finished(&self, run: &HookRun, record: &HookRecord, took: Duration) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(run.hook.id.clone()).or_default() += took;
-        // A record may hold what a command has printed: log what is safe to log.
+        // A record may contain output of a command, so only safe fields are logged.
         match record.failure {
             Some(kind) => warn!(hook = run.hook.id, %kind, "hook failed"),
             None => info!(hook = run.hook.id, decision = record.decision.map(tracing::field::display), "hook ran"),
@@ -33,8 +33,8 @@ impl Observer for Waits {
 
 #[tokio::main]
 async fn main() -> Result<(), checkrein::JsonError> {
-    // The engine has spans of its own (`checkrein.fire`, `checkrein.hook`) at the level `debug`. The library sets no
-    // subscriber: that is for the host.
+    // The engine has its own spans (`checkrein.fire`, `checkrein.hook`) at level `debug`. The host sets the subscriber; the
+    // library sets none.
     let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::DEBUG).without_time().finish();
     let _installed = tracing::subscriber::set_default(subscriber);
 

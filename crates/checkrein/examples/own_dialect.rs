@@ -1,4 +1,4 @@
-//! An agent with a hook dialect of its own: its names of events and tools, and hook files that use these names.
+//! An agent with its own hook dialect: names of events and tools, and hook files with these names.
 //!
 //! A dialect is a static table. The agent `lumen` of this example calls its events `before_tool` and `after_tool`, its shell
 //! tool `run`, and the shell command `cmd`. With that in a table, hooks that its users write for Lumen, hooks in checkrein's
@@ -17,7 +17,7 @@ use checkrein::{Engine, EventKind, RawJson, Registry, Sources, Verdict};
 
 type Error = Box<dyn std::error::Error + Send + Sync>;
 
-/// Lumen's table. Every column that is not here has its default; a nested table ends in its own `BASE`.
+/// Lumen's table. Columns that are not set have their defaults; a nested table ends in its own `BASE`.
 static LUMEN: Dialect = Dialect {
     // The second name is Claude Code's, which all dialects share: a hook for `Bash` runs for `run` as well. The last part maps
     // a field of the tool's input to the name that Claude Code has for it.
@@ -29,13 +29,13 @@ static LUMEN: Dialect = Dialect {
     ..Dialect::named("lumen", EVENTS)
 };
 
-/// `matched`: hooks can have a matcher, compared with the name of the tool. `blocks`: a hook can refuse the call.
+/// Events. `matched`: hooks can have a matcher for the name of the tool. `blocks`: a hook can refuse the call.
 const EVENTS: &[EventRow] = &[
     EventRow::new("before_tool", EventKind::PreToolUse).matched().blocks(),
     EventRow::new("after_tool", EventKind::PostToolUse).matched(),
 ];
 
-/// The layout of Lumen's hook files: groups of hooks under the name of their event, as in Claude Code's settings.
+/// Layout of Lumen's hook files: groups of hooks under the name of their event, as in Claude Code's settings.
 const LAYOUT: HookFileLayout = HookFileLayout {
     keys: &[
         HookKey::new("command", Attribute::ShellCommand),
@@ -93,14 +93,14 @@ async fn main() -> Result<(), Error> {
 }
 
 #[cfg(all(test, unix))]
-#[allow(clippy::unwrap_used, reason = "a test may")]
+#[allow(clippy::unwrap_used, reason = "a failed test reports its cause by panicking")]
 mod tests {
     use checkrein::Decision;
 
     use super::*;
 
     #[tokio::test]
-    async fn hooks_of_both_files_decide_about_lumens_tools() {
+    async fn hooks_of_both_files_apply_to_lumens_tools() {
         let dir = tempfile::tempdir().unwrap();
         let engine = engine(dir.path()).unwrap();
         assert!(engine.diagnostics().is_empty(), "{:?}", engine.diagnostics());

@@ -1,4 +1,4 @@
-//! Tests of an agent: that it fires its events, and that it does what its hooks decide.
+//! Tests of an agent: it fires its events and follows the decisions of its hooks.
 //!
 //! `cargo test -p checkrein --example testing_an_agent`
 #![allow(clippy::print_stdout, reason = "an example prints")]
@@ -6,10 +6,10 @@
 use checkrein::payload::{Stop, ToolCall, ToolOutcome};
 use checkrein::{Action, Event, EventKind, RawJson, Runner};
 
-/// An agent that uses one tool and stops. It takes its hooks as an argument, so a test can pass its own.
+/// An agent that uses one tool and stops. The hooks are a field, so a test can pass its own.
 struct Agent {
     hooks: Runner,
-    /// What the model reads.
+    /// Messages for the model.
     conversation: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn does_not_run_what_a_hook_denies() {
+    fn denied_tool_does_not_run() {
         let recorder = Recorder::new();
         let mut agent = Agent { hooks: recorder.runner(), conversation: Vec::new() };
         agent.hooks.on(EventKind::PreToolUse, "guard", testing::deny("not today"));
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_guard_stops_the_tool_as_well() {
+    fn failed_guard_stops_the_tool() {
         let mut agent = Agent { hooks: Recorder::new().runner(), conversation: Vec::new() };
         agent.hooks.on(EventKind::PreToolUse, "guard", testing::fail("the list cannot be read"));
         agent.turn("ls");

@@ -1,6 +1,6 @@
-//! What the engine keeps for each agent, and what it says of it: envelopes, stops, hooks in the background.
+//! Engine state per agent: envelopes, refused stops and background hooks.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 use std::time::Duration;
 
@@ -29,27 +29,27 @@ fn in_session() -> Envelope {
 type Way = fn(&Engine, Event) -> Verdict;
 
 const WAYS: [(&str, Way); 4] = [
-    ("fire", |engine, event| waited(engine.fire(event))),
+    ("fire", |engine, event| block_on(engine.fire(event))),
     ("fire_blocking", |engine, event| engine.fire_blocking(event)),
-    ("fire_with", |engine, event| waited(engine.fire_with(&event.kind(), || event.clone()))),
-    ("fire_recorded", |engine, event| waited(engine.fire_recorded(event)).0),
+    ("fire_with", |engine, event| block_on(engine.fire_with(&event.kind(), || event.clone()))),
+    ("fire_recorded", |engine, event| block_on(engine.fire_recorded(event)).0),
 ];
 
-fn goes_on(verdict: &Verdict) -> bool {
+fn must_continue(verdict: &Verdict) -> bool {
     matches!(verdict.action(), Action::Continue { .. })
 }
 
-fn waited<F: Future>(future: F) -> F::Output {
+fn block_on<F: Future>(future: F) -> F::Output {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
 #[test]
-fn a_prompt_starts_the_count_of_stops_anew_however_it_comes() {
+fn every_way_to_fire_a_prompt_resets_the_stop_count() {
     let never = || HookSpec::shell("never", EventKind::Stop, "exit 2");
     let engine = || Engine::builder().stop_cap(4).hook(never());
     for (name, way) in WAYS {
         for (whose, engine, envelope) in [
-            ("nobody's", engine().build(), Envelope::default()),
+            ("no session", engine().build(), Envelope::default()),
             ("the event's", engine().build(), in_session()),
             ("the agent's", engine().envelope(in_session).build(), Envelope::default()),
             ("another agent's", engine().build().for_agent(in_session), Envelope::default()),
@@ -58,10 +58,10 @@ fn a_prompt_starts_the_count_of_stops_anew_however_it_comes() {
                 event.envelope = envelope.clone();
                 way(&engine, event)
             };
-            let stops = || goes_on(&fire(Event::stop(Stop::new())));
+            let stops = || must_continue(&fire(Event::stop(Stop::new())));
             let prompt = || fire(Event::prompt_submit(Prompt::new("x")));
             assert!((0..3).all(|_| stops()), "{name}, {whose}");
-            // The first may be the reason that is fed back.
+            // The first prompt may be the reason of the refusal.
             prompt();
             prompt();
             assert!((0..4).all(|_| stops()) && !stops(), "{name}, {whose}");
@@ -70,13 +70,13 @@ fn a_prompt_starts_the_count_of_stops_anew_however_it_comes() {
 }
 
 #[test]
-fn a_prompt_of_another_session_starts_nothing_anew() {
+fn prompt_of_another_session_does_not_reset_the_stop_count() {
     let engine = Engine::builder().stop_cap(4).hook(HookSpec::shell("never", EventKind::Stop, "exit 2")).build();
     let mine = engine.for_agent(in_session);
-    let stops = || goes_on(&waited(mine.fire(Event::stop(Stop::new()))));
+    let stops = || must_continue(&block_on(mine.fire(Event::stop(Stop::new()))));
     assert!((0..3).all(|_| stops()));
     for _ in 0..2 {
-        waited(engine.fire(Event::prompt_submit(Prompt::new("x"))));
+        block_on(engine.fire(Event::prompt_submit(Prompt::new("x"))));
     }
     assert!(stops() && !stops());
 }
@@ -84,16 +84,16 @@ fn a_prompt_of_another_session_starts_nothing_anew() {
 #[test]
 fn stop_cap_holds_for_a_host_that_reports_each_stop_as_the_first() {
     let engine = Engine::builder().stop_cap(2).hook(HookSpec::shell("never", EventKind::Stop, "exit 2")).build();
-    let stops = || goes_on(&waited(engine.fire(Event::stop(Stop::new().stop_hook_active(false)))));
+    let stops = || must_continue(&block_on(engine.fire(Event::stop(Stop::new().stop_hook_active(false)))));
     assert!(stops() && stops() && !stops());
 }
 
 #[test]
-fn an_event_is_not_built_for_nobody() {
+fn fire_with_builds_the_event_only_if_needed() {
     let engine = Engine::builder().hook(HookSpec::shell("h", EventKind::Stop, "true")).build();
     let built = |kind: &EventKind| {
         let mut built = false;
-        waited(engine.fire_with(kind, || {
+        block_on(engine.fire_with(kind, || {
             built = true;
             Event::stop(Stop::new())
         }));
@@ -104,7 +104,7 @@ fn an_event_is_not_built_for_nobody() {
 }
 
 #[test]
-fn hooks_for_all_tools_run_at_an_event_for_some_however_it_comes() {
+fn hooks_of_the_parent_kind_run_at_events_of_the_child_kind() {
     let engine = Engine::builder().hook(HookSpec::shell("guard", EventKind::PreToolUse, "exit 2")).build();
     for (name, way) in WAYS {
         let mut event = Event::pre_shell(call());
@@ -115,7 +115,7 @@ fn hooks_for_all_tools_run_at_an_event_for_some_however_it_comes() {
 }
 
 #[test]
-fn an_agent_that_cannot_say_what_it_is_passes_no_gate() {
+fn panic_of_the_envelope_function_closes_gates() {
     let quiet = || HookSpec::shell("quiet", EventKind::PreToolUse, "true");
     let denies = || HookSpec::shell("denies", EventKind::PreToolUse, "echo no >&2; exit 2");
     let starts = || HookSpec::shell("starts", EventKind::SessionStart, "true");
@@ -126,51 +126,51 @@ fn an_agent_that_cannot_say_what_it_is_passes_no_gate() {
         let gate = way(&engine, tool_call());
         assert_eq!((gate.decision(), kinds(&gate)), (Decision::Deny, vec![FailureKind::Panic]), "{name}");
         assert!(gate.reason().unwrap().contains("envelope") && gate.reason().unwrap().contains("no mode"), "{gate:?}");
-        // Elsewhere it is told.
+        // At other events it is a warning.
         let start = way(&engine, Event::session_start(SessionStart::new()));
         assert_eq!((start.decision(), kinds(&start)), (Decision::NoOpinion, vec![FailureKind::Panic]), "{name}");
         assert_eq!(start.warnings().len(), 1, "{name}");
-        // Who has something to say is heard first.
+        // A hook's own deny comes first.
         let engine = Engine::builder().hook(denies()).envelope(panics).build();
         assert_eq!(way(&engine, tool_call()).reason(), Some("no"), "{name}");
     }
 }
 
 #[test]
-fn a_hook_that_never_runs_at_an_event_is_not_there() {
+fn hook_is_not_selected_at_events_where_it_never_runs() {
     let mut asks = HookSpec::shell("asks", EventKind::Stop, "exit 2");
     asks.kinds.push(EventKind::PreToolUse);
     asks.permission_rule = Some("Bash(rm:*)".parse().unwrap());
     let engine = Engine::builder().hook(asks).build();
-    assert!(engine.problems()[0].to_string().contains("never runs at `stop`"), "{:?}", engine.problems());
+    assert!(engine.problems()[0].to_string().contains("which `stop` does not have"), "{:?}", engine.problems());
     assert!(!engine.has(&EventKind::Stop) && engine.has(&EventKind::PreToolUse));
     assert!(!engine.would_fire(&EventKind::Stop, ""));
-    // But its user is still told of it.
+    // The user still sees the hook.
     assert_eq!(engine.hooks_for(&EventKind::Stop).len(), 1);
     let planned = engine.explain(&Event::stop(Stop::new()));
     assert!(planned.len() == 1 && planned[0].why_not.is_some(), "{planned:?}");
 }
 
 #[test]
-fn a_hook_without_time_is_told_of() {
+fn zero_timeout_is_reported() {
     let hook = |timeout| HookSpec::shell("h", EventKind::PreToolUse, "true").timeout(timeout);
     let problems = |timeout| Engine::builder().hook(hook(timeout)).build().problems();
-    assert!(problems(Duration::ZERO)[0].to_string().contains("its timeout is zero"));
+    assert!(problems(Duration::ZERO)[0].to_string().contains("`timeout` is 0"));
     assert_eq!(problems(Duration::from_millis(1)).len(), 0);
 }
 
 #[test]
-fn without_a_runtime_nothing_passes_a_gate_and_it_is_said_what_to_do() {
+fn fire_outside_a_runtime_closes_gates_and_names_the_fix() {
     let hooks = ["one", "two"].map(|id| HookSpec::shell(id, EventKind::PreToolUse, "true"));
     let engine = Engine::builder().hooks(hooks).build();
     let verdict = futures_util::FutureExt::now_or_never(engine.fire(tool_call())).unwrap();
     let failures: Vec<_> = verdict.failures().collect();
     assert_eq!((verdict.decision(), failures.len()), (Decision::Deny, 1));
-    assert!(verdict.reason().unwrap().contains("`fire_blocking` brings its own"), "{verdict:?}");
+    assert!(verdict.reason().unwrap().contains("call `fire_blocking` instead"), "{verdict:?}");
 }
 
 #[tokio::test]
-async fn a_shutdown_counts_only_what_it_has_waited_for() {
+async fn shutdown_counts_only_unfinished_hooks() {
     let quick = |n: usize| HookSpec::shell(n.to_string(), EventKind::PreToolUse, "true").in_background();
     let engine = Engine::builder().hooks((0..20).map(quick)).build();
     let mut completions = engine.completions();
@@ -178,13 +178,13 @@ async fn a_shutdown_counts_only_what_it_has_waited_for() {
     for _ in 0..20 {
         assert!(completions.next().await.is_some());
     }
-    // They run on one thread, so only the last may not be gone yet.
+    // They run on one thread, so only the last one may still be running.
     let report = engine.shutdown(Duration::from_secs(60)).await;
     assert!(report.finished <= 1 && report.ended == 0, "{report:?}");
 }
 
 #[tokio::test]
-async fn completions_that_nobody_asked_for_in_time_are_counted() {
+async fn lost_completions_are_counted() {
     let engine =
         Engine::builder().hook(HookSpec::builtin("b", EventKind::PreToolUse, "add_date").in_background()).build();
     let (mut slow, mut quick) = (engine.completions(), engine.completions());
@@ -200,22 +200,22 @@ async fn completions_that_nobody_asked_for_in_time_are_counted() {
     assert_eq!((seen, slow.lost(), quick.lost()), (256, 44, 0));
 }
 
-struct Breaks;
+struct Panics;
 
-impl Observer for Breaks {
+impl Observer for Panics {
     fn reloaded(&self, _: &checkrein::engine::Reload) {
         panic!("broken");
     }
 }
 
 #[test]
-fn an_observer_that_breaks_when_files_are_read_again_is_told_of() {
+fn panic_of_an_observer_in_a_reload_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("hooks.json");
     let write = |text: &str| std::fs::write(&file, text).unwrap();
     write(r#"{"hooks": []}"#);
     let sources = Sources::of_files(&native::DIALECT, [&file]);
-    let engine = Engine::builder().sources(sources).observer(Breaks).build();
+    let engine = Engine::builder().sources(sources).observer(Panics).build();
     assert!(engine.reload().broken_observers.is_empty(), "nothing has changed");
     write(r#"{"hooks": [{"event": "Stop", "command": "true"}]}"#);
     let reload = engine.reload();

@@ -1,5 +1,10 @@
-//! Callbacks in the engine, and that the runner means the same by them.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
+//! Callbacks in the engine, compared with the runner.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed test reports its cause by panicking"
+)]
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -63,7 +68,7 @@ async fn matchers_and_all_other_settings_of_hooks_apply() {
 }
 
 #[tokio::test]
-async fn a_callback_that_breaks_closes_a_gate() {
+async fn failed_callback_closes_a_gate() {
     type Broken = fn() -> Engine;
     let broken: [(Broken, FailureKind, &str); 5] = [
         (|| Engine::builder().on(GATE, "h", testing::panic("oh")).build(), FailureKind::Panic, "oh"),
@@ -92,7 +97,7 @@ async fn a_callback_that_breaks_closes_a_gate() {
                 Engine::builder().hook(never.timeout(Duration::from_millis(10))).build()
             },
             FailureKind::Timeout,
-            "longer than 10ms",
+            "timed out after 10ms",
         ),
     ];
     for (engine, kind, message) in broken {
@@ -101,14 +106,14 @@ async fn a_callback_that_breaks_closes_a_gate() {
         let (hook, failure) = verdict.failures().next().unwrap();
         assert_eq!((hook.id.as_str(), failure.kind), ("h", kind));
         assert!(failure.message.contains(message), "{failure}");
-        assert!(verdict.reason().unwrap().ends_with("the hook fails closed"), "{verdict:?}");
+        assert!(verdict.reason().unwrap().ends_with("denied (fails closed)"), "{verdict:?}");
     }
     let open = HookSpec::callback("h", GATE, testing::panic("oh")).on_failure(FailurePolicy::Open);
     assert_eq!(Engine::builder().hook(open).build().fire(tool_call()).await.decision(), Decision::NoOpinion);
 }
 
 #[tokio::test]
-async fn rewrites_of_callbacks_are_chained_and_all_others_see_the_result() {
+async fn callbacks_see_rewrites_of_earlier_callbacks() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let sees = |id: &str| {
         let seen = Arc::clone(&seen);
@@ -125,12 +130,12 @@ async fn rewrites_of_callbacks_are_chained_and_all_others_see_the_result() {
         .build();
     let verdict = engine.fire(tool_call()).await;
     let inputs = [r#"{"command":"ls"}"#, r#"{"command":"ls","timeout":5}"#, r#"{"command":"ls -l","timeout":5}"#];
-    assert_eq!(*seen.lock().unwrap(), inputs, "one that never rewrites runs last and judges what will run");
+    assert_eq!(*seen.lock().unwrap(), inputs, "a hook without rewrites runs last and sees the final input");
     assert_eq!(verdict.effective_input().unwrap().as_str(), inputs[2]);
 }
 
 #[tokio::test]
-async fn one_that_says_it_never_rewrites_and_does_has_failed() {
+async fn undeclared_rewrite_is_a_failure() {
     let liar = HookSpec::callback("liar", GATE, testing::answer(merge(r#"{"a":1}"#))).without_rewrites();
     let verdict = Engine::builder().hook(liar).build().fire(tool_call()).await;
     assert_eq!(verdict.decision(), Decision::Deny);
@@ -146,14 +151,14 @@ async fn callbacks_survive_a_reload() {
 }
 
 #[test]
-fn callbacks_need_no_runtime_of_the_host() {
+fn callbacks_run_without_a_runtime_of_the_host() {
     let engine = Engine::builder().on(GATE, "guard", testing::deny("no")).build();
     assert_eq!(engine.fire_blocking(tool_call()).reason(), Some("no"));
 }
 
 type Scripted = fn(&Fire<'_>) -> Result<Opinion, HandlerError>;
 
-/// What a callback can do.
+/// Behaviours of a callback.
 const SCRIPTS: [Scripted; 10] = [
     |_| Ok(Opinion::none()),
     |_| Ok(Opinion::allow()),
@@ -168,7 +173,7 @@ const SCRIPTS: [Scripted; 10] = [
 ];
 
 #[tokio::test]
-async fn the_runner_settles_as_the_engine_does() {
+async fn runner_and_engine_settle_alike() {
     let events = [
         tool_call(),
         Event::prompt_submit(Prompt::new("hello")),
@@ -183,7 +188,6 @@ async fn the_runner_settles_as_the_engine_does() {
                 let runner = scripts
                     .clone()
                     .fold(Runner::builder().discard_log(), |runner, (id, script)| runner.on(kind.clone(), id, script));
-                // The engine tells hooks of a stop more than its host did.
                 let engine = scripts
                     .try_fold(Engine::builder(), |engine, (id, script)| Some(engine.on(kind.clone(), id, script)));
                 let by_runner = runner.build().fire(&event);

@@ -1,7 +1,7 @@
-//! What the tests of five agents assert, and what is wrong with those agents, with real processes: all that no other
-//! file has.
+//! Behaviours that the tests of five agents assert, and bugs of those agents, with real processes. Only what no other file
+//! covers.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -64,9 +64,9 @@ fn guarded_by(command: &str) -> [(&'static Dialect, String); 6] {
     ]
 }
 
-/// Four of the agents wait for whoever holds the pipe, one takes it for a failure.
+/// Four of the agents wait for the child with the open pipe; one treats it as a failure.
 #[tokio::test]
-async fn a_child_that_holds_the_pipe_keeps_nobody_waiting_in_any_language() {
+async fn background_child_with_an_open_pipe_does_not_delay_the_verdict() {
     let dir = tempfile::tempdir().unwrap();
     for way in ["sleep 100 &", "setsid sleep 100 &"] {
         for (dialect, text) in guarded_by(&format!("{way} echo $! > pid; exit 0")) {
@@ -79,7 +79,7 @@ async fn a_child_that_holds_the_pipe_keeps_nobody_waiting_in_any_language() {
     }
 }
 
-/// The reason of a guard reaches the model in every language, from standard error.
+/// The reason of a guard on stderr reaches the model in every dialect.
 #[tokio::test]
 async fn the_reason_of_a_deny_is_never_lost() {
     let dir = tempfile::tempdir().unwrap();
@@ -89,9 +89,9 @@ async fn the_reason_of_a_deny_is_never_lost() {
     }
 }
 
-/// Data of any size and with any bytes breaks no start, in every language.
+/// Hooks start with data of any size and any bytes, in every dialect.
 #[tokio::test]
-async fn tool_data_of_any_kind_keeps_no_hook_from_starting() {
+async fn hooks_start_with_any_tool_data() {
     let dir = tempfile::tempdir().unwrap();
     let large = "x".repeat(200 * 1024);
     for text in [large.as_str(), "nul \0 and 'quotes' \" $(touch pwned) \n é", ""] {
@@ -118,7 +118,7 @@ async fn tool_data_of_any_kind_keeps_no_hook_from_starting() {
 // claw
 
 #[tokio::test]
-async fn claw_hands_over_data_as_it_is() {
+async fn claw_passes_tool_data_unchanged() {
     let dir = tempfile::tempdir().unwrap();
     let hooks =
         r#"{"hooks":{"PostToolUse":["printf %s \"$HOOK_TOOL_OUTPUT\" > out; printf %s \"$HOOK_TOOL_INPUT\" > in"]}}"#;
@@ -129,9 +129,9 @@ async fn claw_hands_over_data_as_it_is() {
     assert_eq!((file(dir.path(), "out").as_str(), file(dir.path(), "in").as_str()), (output, input));
 }
 
-/// BUG of the agent: only the last file counts, so that a project without hooks turns off those of its user.
+/// BUG of the agent: only the last file applies, so a project without hooks disables those of the user.
 #[tokio::test]
-async fn claw_a_project_without_hooks_hides_none() {
+async fn claw_project_without_hooks_hides_no_user_hooks() {
     let dir = tempfile::tempdir().unwrap();
     let write = |path: &str, text: &str| {
         let path = dir.path().join(path);
@@ -149,9 +149,9 @@ async fn claw_a_project_without_hooks_hides_none() {
     assert_eq!(claw::messages(&engine.fire(gate()).await), ["user", "both", "local"]);
 }
 
-/// A host that gives up is told `cancelled` in every language, never `denied`.
+/// A fire that the host drops is `cancelled` in every dialect, never `denied`.
 #[tokio::test]
-async fn giving_up_is_told_as_that() {
+async fn dropped_fire_is_reported_as_cancelled() {
     #[derive(Clone, Default)]
     struct Ends(Arc<Mutex<Vec<Option<FailureKind>>>>);
     impl Observer for Ends {
@@ -180,9 +180,9 @@ async fn giving_up_is_told_as_that() {
 
 // docker-agent
 
-/// BUG of the agent: whatever had failed, the message was about `PreToolUse`.
+/// BUG of the agent: every failure message named `PreToolUse`.
 #[tokio::test]
-async fn docker_agent_a_failure_names_its_hook_and_no_other_event() {
+async fn docker_agent_failure_names_its_hook_and_no_other_event() {
     let dir = tempfile::tempdir().unwrap();
     let text = "post_tool_use: [{hooks: [{type: command, command: exit 1, name: format, on_error: block}]}]";
     let event = Event::post_tool_use(ToolOutcome::new("Bash", RawJson::default()));
@@ -194,10 +194,10 @@ async fn docker_agent_a_failure_names_its_hook_and_no_other_event() {
     );
 }
 
-/// A judge of the host's own: denies what it does not know, and keeps what it saw.
-struct Judge(Arc<Mutex<Vec<RawJson>>>);
+/// A model handler of the host: denies every call and records its input.
+struct Model(Arc<Mutex<Vec<RawJson>>>);
 
-impl Handler for Judge {
+impl Handler for Model {
     fn call<'a>(&'a self, call: &'a Call) -> HandlerFuture<'a> {
         self.0.lock().unwrap().push(call.event().tool_input().unwrap().clone());
         Box::pin(async { Ok(Reply::Opinion(Opinion::deny("judged"))) })
@@ -205,13 +205,13 @@ impl Handler for Judge {
 }
 
 #[tokio::test]
-async fn docker_agent_a_judge_sees_the_rewritten_input() {
+async fn docker_agent_model_hook_sees_the_rewritten_input() {
     let dir = tempfile::tempdir().unwrap();
     let seen: Arc<Mutex<Vec<RawJson>>> = Arc::default();
     let kept = Arc::clone(&seen);
     let mut registry = Registry::new();
     let make = move |_: &HookSpec, _: &HandlerEnv| -> Result<Arc<dyn Handler>, Failure> {
-        Ok(Arc::new(Judge(Arc::clone(&kept))))
+        Ok(Arc::new(Model(Arc::clone(&kept))))
     };
     registry.register("model", make).unwrap();
     let text = r#"
@@ -225,16 +225,16 @@ pre_tool_use:
         builder(&docker_agent::DIALECT, text, dir.path()).registry(registry).build().fire(event.clone()).await;
     assert_eq!((verdict.decision(), verdict.reason()), (Decision::Deny, Some("judged")));
     assert_eq!(seen.lock().unwrap()[0].as_str(), r#"{"command":"pwd"}"#);
-    assert_eq!(event, gate(), "what the caller fired stays as it was");
+    assert_eq!(event, gate(), "the caller's event stays unchanged");
 }
 
 // evva
 
 #[tokio::test]
-async fn evva_uses_the_shell_that_is_named_if_it_is_there() {
+async fn evva_uses_the_named_shell_if_it_exists() {
     use std::os::unix::fs::PermissionsExt;
     let dir = tempfile::tempdir().unwrap();
-    // In the project, or under another name, it would not be taken for one.
+    // In the project, or under another name, it would not be accepted as a shell.
     let elsewhere = tempfile::tempdir().unwrap();
     let shell = elsewhere.path().join("zsh");
     std::fs::write(&shell, "#!/bin/sh\necho \"mine $1 $2\" >&2\nexit 2\n").unwrap();
@@ -249,9 +249,9 @@ async fn evva_uses_the_shell_that_is_named_if_it_is_there() {
     }
 }
 
-/// The agent takes a hook that cannot start for one that has nothing to say.
+/// The agent treats a hook that cannot start as one without an opinion.
 #[tokio::test]
-async fn evva_a_guard_that_cannot_start_blocks() {
+async fn evva_guard_that_cannot_start_blocks() {
     let text = r#"{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"true"}]}]}}"#;
     let verdict = engine(&evva::DIALECT, text, Path::new("/no/such/directory")).fire(gate()).await;
     assert_eq!((verdict.decision(), kinds(&verdict)), (Decision::Deny, vec![FailureKind::Spawn]));
@@ -269,7 +269,7 @@ fn sender(event: &str, commands: &[&str]) -> String {
 }
 
 #[tokio::test]
-async fn testagent_one_that_fails_keeps_no_other_from_running() {
+async fn testagent_runs_all_hooks_after_a_failure() {
     let dir = tempfile::tempdir().unwrap();
     let text = sender(
         "PreToolUse",
@@ -287,20 +287,20 @@ async fn testagent_one_that_fails_keeps_no_other_from_running() {
 }
 
 #[tokio::test]
-async fn testagent_no_hooks_are_no_work() {
+async fn testagent_without_hooks_builds_no_event() {
     let dir = tempfile::tempdir().unwrap();
     for text in ["{}", r#"{"hooks":{}}"#, &sender("Stop", &["touch ran"])] {
         let engine = engine(&claude::SENDER, text, dir.path());
         assert!(!engine.has(&EventKind::PreToolUse));
-        let verdict = engine.fire_with(&EventKind::PreToolUse, || unreachable!("nobody would see it")).await;
+        let verdict = engine.fire_with(&EventKind::PreToolUse, || unreachable!("no hook needs the event")).await;
         assert_eq!(verdict, Verdict::default());
     }
     assert!(!dir.path().join("ran").exists());
 }
 
-/// A guard that says more than is read has not allowed anything.
+/// Output beyond the limit must not become an allow.
 #[tokio::test]
-async fn testagent_what_is_cut_off_is_a_failure() {
+async fn testagent_cut_output_is_a_failure() {
     let dir = tempfile::tempdir().unwrap();
     let deny = r#"printf '{"x":"'; head -c 70000 /dev/zero | tr '\0' x; echo '","decision":"block"}'"#;
     let verdict = engine(&claude::SENDER, &sender("PreToolUse", &[deny]), dir.path()).fire(gate()).await;
@@ -319,7 +319,7 @@ hooks:
 "#;
 
 #[tokio::test]
-async fn ub_all_four_events_in_order_with_their_turn() {
+async fn ub_events_run_in_order_with_their_turn() {
     let dir = tempfile::tempdir().unwrap();
     let engine = builder(&ub::DIALECT, UB, dir.path()).envelope(|| Envelope::new().turn(4_u64)).build();
     for event in [
@@ -334,9 +334,9 @@ async fn ub_all_four_events_in_order_with_their_turn() {
     assert_eq!(file(dir.path(), "log"), names.map(|name| format!("{name} 4\n")).concat());
 }
 
-/// BUG of the agent: when one hook had blocked, all were labelled so.
+/// BUG of the agent: after one hook blocked, all were labelled as blocked.
 #[tokio::test]
-async fn ub_each_hook_is_told_with_its_own_outcome() {
+async fn ub_records_each_hook_with_its_own_outcome() {
     let dir = tempfile::tempdir().unwrap();
     let text =
         "hooks: {pre_tool_call: [{command: ['true']}, {command: ['false'], on_failure: block}, {command: ['false']}]}";
@@ -350,9 +350,9 @@ async fn ub_each_hook_is_told_with_its_own_outcome() {
 }
 
 #[tokio::test]
-async fn ub_output_is_capped_and_that_is_told() {
+async fn ub_capped_output_is_marked_as_truncated() {
     let dir = tempfile::tempdir().unwrap();
-    // Characters of two bytes, so that the cap of an odd start falls into one.
+    // Two-byte characters after one byte, so that the limit falls into a character.
     let script = "printf x >&2; i=0; while [ $i -lt 3000 ]; do printf é >&2; i=$((i+1)); done; exit 3";
     let text =
         format!("hooks: {{pre_tool_call: [{{command: [sh, -c, {}], on_failure: block}}]}}", RawJson::string(script));
@@ -366,7 +366,7 @@ async fn ub_output_is_capped_and_that_is_told() {
 
 /// BUG of ub: after a turn was cancelled, the hooks at its end could not start.
 #[tokio::test]
-async fn what_comes_at_the_end_runs_after_the_host_gave_up_and_in_its_own_time() {
+async fn end_hooks_run_after_a_cancelled_event() {
     let dir = tempfile::tempdir().unwrap();
     let engine = Engine::builder()
         .cwd(dir.path())
@@ -383,10 +383,9 @@ async fn what_comes_at_the_end_runs_after_the_host_gave_up_and_in_its_own_time()
     assert_eq!(file(dir.path(), "log"), "turn\nsession\n");
 }
 
-/// An event is JSON by its type and can always be written. What else keeps a hook from being given it is a failure that
-/// does what the agent's table says, and never a verdict without a word.
+/// A panic while a hook gets its event is a failure that follows the agent's table, never a silent verdict.
 #[tokio::test]
-async fn a_hook_that_cannot_be_given_its_event_has_failed() {
+async fn panic_of_a_handler_follows_the_failure_table() {
     struct Unwritable;
     impl Handler for Unwritable {
         fn call<'a>(&'a self, _: &'a Call) -> HandlerFuture<'a> {
@@ -409,9 +408,9 @@ async fn a_hook_that_cannot_be_given_its_event_has_failed() {
     }
 }
 
-/// Notifications: all run, and nothing that they say decides anything.
+/// All notification hooks run, and none can decide.
 #[tokio::test]
-async fn evva_notifications_run_all_and_decide_nothing() {
+async fn evva_notification_hooks_all_run_without_effect() {
     let dir = tempfile::tempdir().unwrap();
     let text = sender("Notification", &["touch one; exit 2", r#"touch two; echo '{"continue":false}'"#, "touch three"]);
     let text = text.replace(r#""hooks":[{"#, r#""matcher":"","hooks":[{"#);

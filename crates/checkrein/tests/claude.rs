@@ -1,6 +1,6 @@
-//! Hooks in Claude Code's language, run by the engine.
+//! Hooks in Claude Code's dialect, run by the engine.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, reason = "a failed test reports its cause by panicking")]
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ fn command(text: &str) -> String {
 }
 
 #[tokio::test]
-async fn processes_get_its_payload_and_its_variables() {
+async fn processes_get_the_payload_and_variables_of_claude() {
     let dir = tempfile::tempdir().unwrap();
     let script = r#"test "$CLAUDE_PROJECT_DIR" = "$PWD" && test "$CLAUDE_CODE_SESSION_ID" = s1 && test -z "$OTEL_X" && test "$MINE" = yes || exit 0
         grep -q '"hook_event_name":"PreToolUse".*"tool_input":{"command":"ls"}' && { echo seen >&2; exit 2; }"#;
@@ -42,7 +42,7 @@ async fn processes_get_its_payload_and_its_variables() {
 }
 
 #[tokio::test]
-async fn programs_without_a_shell_get_words_as_they_are() {
+async fn argv_hooks_get_words_unchanged() {
     let dir = tempfile::tempdir().unwrap();
     let hook = r#"{"type":"command","command":"sh","args":["-c","echo \"$1|$2\" >&2; exit 2","sh","${CLAUDE_PROJECT_DIR}/x","a  $b"]}"#;
     let engine = Engine::builder().cwd(dir.path()).hooks(hooks("PreToolUse", hook)).build();
@@ -51,7 +51,7 @@ async fn programs_without_a_shell_get_words_as_they_are() {
 }
 
 #[tokio::test]
-async fn failures_go_on_unless_the_hook_says_otherwise() {
+async fn failures_are_open_unless_the_hook_fails_closed() {
     for (hook, decision) in [
         (command("exit 1"), Decision::NoOpinion),
         (command("kill -9 $$"), Decision::NoOpinion),
@@ -72,13 +72,13 @@ async fn failures_go_on_unless_the_hook_says_otherwise() {
 }
 
 #[tokio::test]
-async fn what_is_too_long_for_the_model_is_kept_in_a_file() {
+async fn context_over_the_limit_goes_to_a_file() {
     let hook = command("head -c 20000 /dev/zero | tr '\\0' x");
     let engine = Engine::builder().hooks(hooks("UserPromptSubmit", &hook)).build();
     let verdict = engine.fire(Event::prompt_submit(Prompt::new("hi"))).await;
     let text = &verdict.context()[0].text;
     assert!(text.chars().count() < 2_500, "{}", text.len());
-    let path = text.split("all of it is in ").nth(1).unwrap().trim_end_matches(')');
+    let path = text.split("read the full text in ").nth(1).unwrap().trim_end_matches(')');
     assert_eq!(std::fs::read_to_string(path).unwrap(), "x".repeat(20_000));
     std::fs::remove_file(path).unwrap();
 }
@@ -92,7 +92,7 @@ impl Handler for Judge {
 }
 
 #[tokio::test]
-async fn models_are_asked_through_an_entry_of_the_host() {
+async fn prompt_hooks_use_a_handler_of_the_host() {
     let hook = r#"{"type":"prompt","prompt":"is $ARGUMENTS fine?"}"#;
     let engine = Engine::builder().hooks(hooks("PreToolUse", hook)).build();
     assert!(engine.problems()[0].to_string().contains("unknown_handler"), "{:?}", engine.problems());
@@ -108,7 +108,7 @@ async fn models_are_asked_through_an_entry_of_the_host() {
 }
 
 #[tokio::test]
-async fn rewrites_need_no_declaration_and_come_together() {
+async fn undeclared_rewrites_are_composed() {
     let rewrite = |input: &str| {
         command(&format!(r#"echo '{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","updatedInput":{input}}}}}'"#))
     };
@@ -130,7 +130,7 @@ async fn rewrites_need_no_declaration_and_come_together() {
 }
 
 #[tokio::test]
-async fn who_is_in_conflict_allows_nothing() {
+async fn conflicting_rewrites_cancel_the_allow() {
     let allow = |input: &str| {
         let answer = format!(
             r#"{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{input}}}}}"#
@@ -145,23 +145,23 @@ async fn who_is_in_conflict_allows_nothing() {
 }
 
 #[tokio::test]
-async fn a_directory_that_is_gone_does_not_open_the_gate() {
+async fn missing_working_directory_does_not_open_the_gate() {
     let engine = Engine::builder().hooks(hooks("PreToolUse", &command("echo no >&2; exit 2"))).build();
     let verdict = engine.fire(gate().within(Envelope::new().cwd("/no/such/directory"))).await;
     assert_eq!(verdict.reason(), Some("no"));
 }
 
 #[tokio::test]
-async fn of_two_copies_the_one_that_guards_counts() {
-    let lazy = command("exit 2").replace('}', r#","async":true}"#);
-    let text = format!(r#"{{"hooks":{{"PreToolUse":[{{"hooks":[{lazy},{}]}}]}}}}"#, command("exit 2"));
+async fn foreground_copy_of_a_duplicate_hook_runs() {
+    let background = command("exit 2").replace('}', r#","async":true}"#);
+    let text = format!(r#"{{"hooks":{{"PreToolUse":[{{"hooks":[{background},{}]}}]}}}}"#, command("exit 2"));
     let decoded = claude::DIALECT.decode("settings.json", Scope::User, &text, Format::Json);
     let verdict = Engine::builder().hooks(decoded.hooks).build().fire(gate()).await;
     assert!(verdict.decision().is_block());
 }
 
 #[tokio::test]
-async fn models_are_compared_by_their_one_name() {
+async fn model_matchers_compare_the_canonical_name() {
     use checkrein::payload::ModelSwitch;
     let text = r#"{"hooks":{"PreModelSwitch":[{"matcher":"claude-opus-4-8","hooks":[{"type":"command","command":"exit 2"}]}]}}"#;
     let decoded = claude::DIALECT.decode("settings.json", Scope::User, text, Format::Json);

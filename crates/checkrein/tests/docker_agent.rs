@@ -1,6 +1,6 @@
-//! Hooks of docker-agent, from their YAML to the verdict, with real processes.
+//! Hooks of docker-agent, from YAML to the verdict, with real processes.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 use std::time::{Duration, Instant};
 
@@ -37,7 +37,7 @@ async fn gate(dialect: &'static Dialect, commands: &[&str]) -> Verdict {
 }
 
 #[tokio::test]
-async fn exit_2_blocks_for_what_is_on_standard_error() {
+async fn exit_2_blocks_with_stderr_as_the_reason() {
     for dialect in [&DIALECT, &G2] {
         let verdict = gate(dialect, &["echo '{\"reason\":\"json\"}'; echo no >&2; exit 2"]).await;
         assert_eq!((verdict.decision(), verdict.reason()), (Decision::Deny, Some("no")));
@@ -50,7 +50,7 @@ async fn exit_2_blocks_for_what_is_on_standard_error() {
 }
 
 #[tokio::test]
-async fn a_timeout_is_kept_whoever_holds_the_pipe() {
+async fn timeout_applies_to_children_that_hold_the_pipe() {
     for dialect in [&DIALECT, &G2] {
         let yaml = "pre_tool_use: [{hooks: [{type: command, command: 'sleep 100; echo x', timeout: 1}]}]";
         let begun = Instant::now();
@@ -62,22 +62,22 @@ async fn a_timeout_is_kept_whoever_holds_the_pipe() {
 }
 
 #[tokio::test]
-async fn a_child_in_the_background_blocks_nobody_and_is_named() {
+async fn background_child_is_reported_and_does_not_block() {
     let begun = Instant::now();
-    // It keeps standard output open.
+    // The child keeps stdout open.
     let verdict = gate(&DIALECT, &["sleep 100 & echo $! >&2; exit 2"]).await;
     std::process::Command::new("kill").arg(verdict.reason().unwrap()).status().unwrap();
     assert!(begun.elapsed() < Duration::from_secs(60));
-    assert!(verdict.warnings()[0].text.starts_with("left running: sleep"), "{:?}", verdict.warnings());
+    assert!(verdict.warnings()[0].text.starts_with("left processes running: sleep"), "{:?}", verdict.warnings());
 }
 
 #[tokio::test]
-async fn each_hook_sees_what_the_one_before_made_of_the_input() {
+async fn each_hook_sees_earlier_rewrites() {
     let patch = |patch: &str| format!("echo '{{\"hook_specific_output\":{{\"updated_input\":{patch}}}}}'");
     let second = format!("grep -q '\"a\":1' && {}", patch(r#"{"cmd":"pwd"}"#));
     let verdict = gate(&DIALECT, &[&patch(r#"{"a":1}"#), &second]).await;
     assert_eq!(verdict.effective_input().unwrap().as_str(), r#"{"cmd":"pwd","n":9007199254740993,"a":1}"#);
-    // One that takes too long does not keep the next from running.
+    // The next hook runs after a timeout.
     let yaml = format!(
         "tool_input_transform: [{{hooks: [{{type: command, command: sleep 100, timeout: 1}}, {{type: command, command: {}}}]}}]",
         RawJson::string(&patch(r#"{"a":1}"#))
@@ -88,10 +88,10 @@ async fn each_hook_sees_what_the_one_before_made_of_the_input() {
 }
 
 #[tokio::test]
-async fn hooks_that_cannot_rewrite_run_side_by_side() {
+async fn hooks_without_rewrites_run_in_parallel() {
     let dir = tempfile::tempdir().unwrap();
     let (one, two) = (dir.path().join("one"), dir.path().join("two"));
-    // Each waits for the other.
+    // Each hook waits for the other one.
     let meet = |own: &std::path::Path, other: &std::path::Path| {
         let text = format!("touch {}; while ! test -e {}; do sleep 0.01; done", own.display(), other.display());
         format!("{{type: command, command: {}}}", RawJson::string(&text))
@@ -101,7 +101,7 @@ async fn hooks_that_cannot_rewrite_run_side_by_side() {
 }
 
 #[tokio::test]
-async fn what_a_failure_comes_to_by_event_and_policy() {
+async fn failures_follow_the_event_and_the_policy() {
     let event = |name: &str| match name {
         "pre_tool_use" => Event::pre_tool_use(call()),
         "post_tool_use" => Event::post_tool_use(ToolOutcome::new("shell", RawJson::default())),
@@ -118,12 +118,12 @@ async fn what_a_failure_comes_to_by_event_and_policy() {
         "type: builtin, command: no_such_function",
         "type: builtin, command: panics",
     ];
-    // Whether it is blocked, and how many warnings there are.
+    // Policy, expected block, expected number of warnings.
     for (name, policies) in [
         ("pre_tool_use", [("", true, 1), ("warn", true, 1), ("ignore", true, 1), ("block", true, 1)]),
         ("post_tool_use", [("", false, 1), ("warn", false, 1), ("ignore", false, 0), ("block", true, 1)]),
         ("user_prompt_submit", [("", false, 1), ("warn", false, 1), ("ignore", false, 0), ("block", true, 1)]),
-        // What cannot be stopped cannot be closed either: `block` is refused when the file is read.
+        // A stop has no gate: `block` is rejected when the file is read.
         ("stop", [("", false, 1), ("warn", false, 1), ("ignore", false, 0), ("block", false, 0)]),
     ] {
         for (policy, blocked, warnings) in policies {
@@ -141,7 +141,7 @@ async fn what_a_failure_comes_to_by_event_and_policy() {
 }
 
 #[tokio::test]
-async fn a_guard_that_cannot_be_loaded_is_a_closed_gate() {
+async fn broken_guard_closes_its_gate() {
     for (dialect, yaml, event) in [
         (&DIALECT, "user_prompt_submit: [{command: x}]", Event::prompt_submit(Prompt::new("hi"))),
         (&DIALECT, "{", Event::prompt_submit(Prompt::new("hi"))),
@@ -158,7 +158,7 @@ async fn a_guard_that_cannot_be_loaded_is_a_closed_gate() {
 }
 
 #[tokio::test]
-async fn a_hook_gets_the_whole_environment_in_the_shell_and_directory_that_it_names() {
+async fn hook_gets_the_environment_shell_and_working_directory() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("tools")).unwrap();
     let yaml = "pre_tool_use: [{hooks: [{type: command, command: 'echo $SECRET $MODE ${PWD##*/} >&2; exit 2', env: {MODE: m}, working_dir: tools}]}]";
@@ -173,7 +173,7 @@ async fn a_hook_gets_the_whole_environment_in_the_shell_and_directory_that_it_na
 }
 
 #[tokio::test]
-async fn variables_in_what_a_hook_says_are_filled_in() {
+async fn variables_in_hook_settings_are_expanded() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(dir.path().join("home/tools")).unwrap();
     let home = dir.path().join("home");
@@ -183,7 +183,7 @@ async fn variables_in_what_a_hook_says_are_filled_in() {
         ("${HOME}/${SUB}", "tools"),
         ("${env.HOME}/$SUB", "tools"),
         ("home", "home"),
-        // Nothing is left of it: where the event is.
+        // Expands to nothing: the working directory of the event.
         ("$NO_SUCH_VARIABLE", "."),
     ] {
         let yaml = format!(
@@ -207,7 +207,7 @@ async fn variables_in_what_a_hook_says_are_filled_in() {
 }
 
 #[tokio::test]
-async fn an_input_of_many_kilobytes_breaks_nothing() {
+async fn large_input_reaches_hooks() {
     let input = RawJson::parse(format!(r#"{{"cmd":"{}"}}"#, "x".repeat(300_000))).unwrap();
     let yaml =
         "pre_tool_use: [{hooks: [{type: command, command: 'wc -c >&2; exit 2'}, {type: builtin, command: allows}]}]";

@@ -1,13 +1,13 @@
-//! Hooks of agents that are known from documentation, from their files to the verdict, with real processes.
+//! Hooks of agents that are implemented from documentation, from files to the verdict, with real processes.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, reason = "a failed test reports its cause by panicking")]
 
 use checkrein::dialects::Dialect;
 use checkrein::dialects::agents::{amazon_q, crush, cursor, kiro, windsurf};
 use checkrein::document::Format;
 use checkrein::{Decision, Engine, RawJson, Scope, Verdict};
 
-/// What comes of a payload of the agent, with the hooks of one of its files.
+/// Verdict for a payload of the agent, with the hooks of one file.
 async fn verdict(dialect: &'static Dialect, file: &str, payload: &str) -> Verdict {
     let decoded = dialect.decode("hooks.json", Scope::User, file, Format::Json);
     assert_eq!(decoded.diagnostics, [], "{file}");
@@ -21,7 +21,7 @@ async fn verdict(dialect: &'static Dialect, file: &str, payload: &str) -> Verdic
 }
 
 #[tokio::test]
-async fn matchers_of_cursor_see_the_command_and_the_name_of_the_moment() {
+async fn cursor_matchers_see_the_command_and_the_event_name() {
     let guard =
         r#"{"command": "echo '{\"permission\":\"deny\",\"agent_message\":\"no net\"}'", "matcher": "curl|wget"}"#;
     let file = format!(r#"{{"version": 1, "hooks": {{"beforeShellExecution": [{guard}]}}}}"#);
@@ -39,7 +39,7 @@ async fn matchers_of_cursor_see_the_command_and_the_name_of_the_moment() {
 }
 
 #[tokio::test]
-async fn a_hook_of_cursor_says_whether_its_failure_blocks() {
+async fn cursor_hook_sets_its_failure_policy() {
     for (switch, decision) in [("", Decision::NoOpinion), (r#", "failClosed": true"#, Decision::Deny)] {
         let file = format!(r#"{{"version": 1, "hooks": {{"preToolUse": [{{"command": "exit 1"{switch}}}]}}}}"#);
         let payload = r#"{"hook_event_name":"preToolUse","tool_name":"Shell","tool_input":{}}"#;
@@ -48,7 +48,7 @@ async fn a_hook_of_cursor_says_whether_its_failure_blocks() {
 }
 
 #[tokio::test]
-async fn a_line_of_shell_is_a_guard_for_crush() {
+async fn crush_runs_a_shell_command_as_a_guard() {
     let line = r#"case $CRUSH_TOOL_INPUT_COMMAND in rm*) echo $CRUSH_EVENT $CRUSH_TOOL_NAME >&2; exit 49;; esac"#;
     let file = format!(r#"{{"hooks": {{"PreToolUse": [{{"command": {}}}]}}}}"#, RawJson::string(line));
     for (command, decision) in [("rm -rf /", Decision::Halt), ("ls", Decision::NoOpinion)] {
@@ -63,7 +63,7 @@ async fn a_line_of_shell_is_a_guard_for_crush() {
 }
 
 #[tokio::test]
-async fn the_first_hook_of_windsurf_that_blocks_ends_it() {
+async fn windsurf_stops_at_the_first_block() {
     let dir = tempfile::tempdir().unwrap();
     let trace = dir.path().join("trace");
     let second = RawJson::string(&format!("touch {}", trace.display()));
@@ -73,12 +73,12 @@ async fn the_first_hook_of_windsurf_that_blocks_ends_it() {
     let payload = r#"{"agent_action_name":"pre_run_command","tool_info":{"command_line":"rm -rf /","cwd":"/"}}"#;
     let verdict = verdict(&windsurf::DIALECT, &file, payload).await;
     assert_eq!((verdict.decision(), verdict.reason()), (Decision::Deny, Some("no")));
-    assert!(!trace.exists(), "the one behind it ran");
+    assert!(!trace.exists(), "the second hook ran");
 }
 
 #[tokio::test]
-async fn what_hooks_of_amazon_q_and_kiro_print_is_context() {
-    // Only bash knows this.
+async fn output_of_amazon_q_and_kiro_hooks_is_context() {
+    // `[[` needs bash.
     let command = r#"[[ $USER_PROMPT == go ]] && echo main"#;
     let command = RawJson::string(command);
     let agent = format!(r#"{{"name": "mine", "hooks": {{"userPromptSubmit": [{{"command": {command}}}]}}}}"#);

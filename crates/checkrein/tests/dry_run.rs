@@ -1,6 +1,11 @@
 //! Dry-run hooks: they run and are recorded, and their replies have no effect.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed test reports its cause by panicking"
+)]
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -31,7 +36,7 @@ async fn fired(event: Event, hooks: impl IntoIterator<Item = HookSpec>) -> (Verd
 
 /// A dry-run hook does not change the verdict; the same hook in force does.
 #[tokio::test]
-async fn nothing_that_a_hook_says_or_fails_with_has_an_effect() {
+async fn dry_run_has_no_effect() {
     let hook = |event: EventKind, command: &str| HookSpec::shell("tried", event, command);
     let stop = || Event::stop(Stop::new());
     let start = || Event::session_start(SessionStart::new());
@@ -70,7 +75,7 @@ async fn nothing_that_a_hook_says_or_fails_with_has_an_effect() {
 }
 
 #[tokio::test]
-async fn what_would_have_been_is_told_beside_what_was() {
+async fn record_has_the_effect_that_a_dry_run_would_have_had() {
     let (verdict, record) = fired(tool_call(), [deny("live"), deny("tried").dry_run()]).await;
     assert_eq!(verdict.reason(), Some("live says no"));
     let would = record.hooks[1].would.as_ref().unwrap();
@@ -93,7 +98,7 @@ async fn what_would_have_been_is_told_beside_what_was() {
 
 /// A chain continues after a dry-run hook. The hypothetical result ends at that hook.
 #[tokio::test]
-async fn a_chain_goes_on_behind_it() {
+async fn dry_run_does_not_end_the_chain() {
     let allow = HookSpec::shell("allow", GATE, r#"echo '{"decision":"allow"}'"#);
     let rules = Rules::FIRST_DECISION.order(RunOrder::Sequential);
     let engine = Engine::builder().hooks([deny("tried").dry_run(), allow]).rules(rules).build();
@@ -104,7 +109,7 @@ async fn a_chain_goes_on_behind_it() {
 }
 
 #[tokio::test]
-async fn others_do_not_see_what_it_rewrites() {
+async fn rewrites_of_a_dry_run_are_invisible_to_other_hooks() {
     let rewrites = HookSpec::shell("tried", GATE, r#"echo '{"updatedInput":{"command":"changed"}}'"#).rewrites();
     let sees = HookSpec::shell("sees", GATE, "grep -q changed && exit 2; exit 0");
     let (verdict, record) = fired(tool_call(), [rewrites.dry_run(), sees]).await;
@@ -114,7 +119,7 @@ async fn others_do_not_see_what_it_rewrites() {
 
 /// A dry run does not use up the single run of a `once` hook.
 #[tokio::test]
-async fn one_that_runs_once_runs_again_in_force() {
+async fn once_hook_runs_again_after_its_dry_run() {
     let once = || deny("once").once();
     let engine = Engine::builder().hook(once().dry_run()).build();
     assert_eq!(engine.fire(tool_call()).await.decision(), Decision::NoOpinion);
@@ -133,16 +138,16 @@ impl Observer for Seen {
 }
 
 #[tokio::test]
-async fn observers_see_it() {
+async fn observers_see_dry_runs() {
     let seen = Seen::default();
     let engine = Engine::builder().hook(deny("tried").dry_run()).observer(seen.clone()).build();
     assert_eq!(engine.fire(tool_call()).await, Verdict::default());
     assert_eq!(*seen.0.lock().unwrap(), [("tried".to_owned(), true)]);
 }
 
-/// Nobody is told what comes of it in the background, where a host would tell the model.
+/// A host may pass completions on to the model, so a dry run sends none.
 #[tokio::test]
-async fn in_the_background_it_completes_for_nobody() {
+async fn background_dry_run_sends_no_completion() {
     let hooks = [deny("tried").in_background().dry_run(), deny("live").in_background()];
     let engine = Engine::builder().hooks(hooks).build();
     let mut completions = engine.completions();

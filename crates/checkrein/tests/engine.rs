@@ -1,6 +1,11 @@
 //! The engine, as agent authors use it: real processes, real functions.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed test reports its cause by panicking"
+)]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -47,7 +52,7 @@ fn failure_kinds(verdict: &Verdict) -> Vec<FailureKind> {
 }
 
 #[tokio::test]
-async fn a_process_decides_by_its_exit_code_and_what_it_prints() {
+async fn process_decides_by_exit_code_and_output() {
     for (command, decision, reason) in [
         ("exit 0", Decision::NoOpinion, None),
         ("echo no >&2; exit 2", Decision::Deny, Some("no")),
@@ -96,14 +101,14 @@ async fn every_failure_has_its_kind_and_closes_the_gate() {
         assert_eq!(failure_kinds(&verdict), [kind], "{what}");
         assert_eq!(verdict.decision(), Decision::Deny, "{what}");
         assert!(verdict.reason().unwrap().contains("tests/engine.rs:"), "{what}: {:?}", verdict.reason());
-        // The hook's own word counts more.
+        // The hook's own policy takes precedence.
         assert_eq!(fire(hook.clone().on_failure(FailurePolicy::Open)).await.decision(), Decision::NoOpinion, "{what}");
         assert_eq!(fire(hook.on_failure(FailurePolicy::Ask)).await.decision(), Decision::Ask, "{what}");
     }
 }
 
 #[tokio::test]
-async fn what_is_wrong_at_load_is_told_at_load() {
+async fn broken_hooks_are_reported_at_load() {
     let engine = engine([
         HookSpec::builtin("typo", GATE, "add_dat"),
         HookSpec::new("kind", GATE, HandlerSpec::Other { kind: "comand".to_owned(), settings: RawJson::default() }),
@@ -116,13 +121,13 @@ async fn what_is_wrong_at_load_is_told_at_load() {
     let ids: Vec<_> = problems.iter().map(|(id, _)| id.as_str()).collect();
     assert_eq!(ids, ["typo", "kind", "empty", "async"]);
     assert!(problems[1].1.contains("did you mean `command`?"), "{problems:?}");
-    assert!(problems[3].1.contains("cannot stop anything"), "{problems:?}");
+    assert!(problems[3].1.contains("cannot block anything"), "{problems:?}");
 }
 
 #[tokio::test]
-async fn the_strongest_wins_whoever_finishes_first() {
+async fn strongest_decision_wins_in_any_finishing_order() {
     let dir = tempfile::tempdir().unwrap();
-    // The one that denies waits for the other to have finished.
+    // The hook that denies waits until the other one has finished.
     let done = dir.path().join("done");
     let slow = format!("while ! test -e {0}; do sleep 0.01; done; echo late >&2; exit 2", done.display());
     let quick = format!(r#"echo '{{"decision":"allow"}}'; touch {}"#, done.display());
@@ -135,7 +140,7 @@ async fn the_strongest_wins_whoever_finishes_first() {
 }
 
 #[tokio::test]
-async fn rewriters_run_first_and_all_others_see_what_came_out_and_what_it_was() {
+async fn rewriters_run_first_and_other_hooks_see_both_inputs() {
     let patch = r#"echo '{"hookSpecificOutput":{"inputPatch":{"STEP":true}}}'"#;
     let seen = r#"cat >&2; exit 2"#;
     let verdict = engine([
@@ -154,7 +159,7 @@ async fn rewriters_run_first_and_all_others_see_what_came_out_and_what_it_was() 
 }
 
 #[tokio::test]
-async fn other_orders_are_kept_and_chains_end() {
+async fn sequential_chain_ends_at_the_first_block() {
     let rules = Rules::NATIVE.order(RunOrder::Sequential).chain_end(checkrein::rules::ChainEnd::FirstBlock);
     let engine = Engine::builder()
         .rules(rules)
@@ -171,7 +176,7 @@ async fn other_orders_are_kept_and_chains_end() {
 }
 
 #[tokio::test]
-async fn hooks_are_chosen_by_matcher_and_only_then() {
+async fn hooks_are_selected_by_matcher() {
     let engine = engine([HookSpec::shell("h", GATE, "exit 2").matching(Matcher::names(["Write"]))]);
     assert!(engine.has(&GATE) && !engine.has(&EventKind::Stop));
     assert!(engine.would_fire(&GATE, "Write") && !engine.would_fire(&GATE, "Bash"));
@@ -185,7 +190,7 @@ async fn hooks_are_chosen_by_matcher_and_only_then() {
 }
 
 #[tokio::test]
-async fn a_native_hook_gets_the_usual_variables_and_what_it_asks_for() {
+async fn native_hook_gets_default_and_requested_variables() {
     let builder = |hook| {
         Engine::builder()
             .vars([("PATH", "/usr/bin:/bin"), ("LC_ALL", "C"), ("API_KEY", "secret-1"), ("OTHER", "secret-2")])
@@ -204,25 +209,25 @@ async fn a_native_hook_gets_the_usual_variables_and_what_it_asks_for() {
 }
 
 #[tokio::test]
-async fn a_process_runs_where_the_event_is() {
+async fn process_runs_in_the_working_directory_of_the_event() {
     let dir = tempfile::tempdir().unwrap();
     let sub = dir.path().join("sub");
     std::fs::create_dir(&sub).unwrap();
-    let whereabouts = || HookSpec::shell("h", GATE, "pwd -P >&2; exit 2");
+    let prints_cwd = || HookSpec::shell("h", GATE, "pwd -P >&2; exit 2");
     let event = || tool_call().within(Envelope::new().cwd(dir.path().to_str().unwrap()));
-    let at = |verdict: &Verdict| std::path::PathBuf::from(verdict.reason().unwrap());
+    let printed = |verdict: &Verdict| std::path::PathBuf::from(verdict.reason().unwrap());
     let real = dir.path().canonicalize().unwrap();
-    assert_eq!(at(&engine([whereabouts()]).fire(event()).await), real);
-    let inside = whereabouts().command(|command| command.cwd("sub"));
-    assert_eq!(at(&engine([inside]).fire(event()).await), real.join("sub"));
-    let own = Engine::builder().cwd(&sub).hook(whereabouts()).build();
-    assert_eq!(at(&own.fire(tool_call()).await), real.join("sub"));
+    assert_eq!(printed(&engine([prints_cwd()]).fire(event()).await), real);
+    let inside = prints_cwd().command(|command| command.cwd("sub"));
+    assert_eq!(printed(&engine([inside]).fire(event()).await), real.join("sub"));
+    let own = Engine::builder().cwd(&sub).hook(prints_cwd()).build();
+    assert_eq!(printed(&own.fire(tool_call()).await), real.join("sub"));
 }
 
-// Functions of the registry, and kinds that a host adds.
+// Functions of the registry, and handler kinds of the host.
 
 #[tokio::test]
-async fn builtins_are_functions_of_the_event_and_their_arguments() {
+async fn builtins_get_the_event_and_their_arguments() {
     let mut spec = HookSpec::builtin("b", GATE, "deny_tool");
     spec.handler =
         HandlerSpec::Builtin(checkrein::hook::BuiltinSpec { name: "deny_tool".into(), args: vec!["Bash".into()] });
@@ -240,7 +245,7 @@ async fn builtins_are_functions_of_the_event_and_their_arguments() {
 }
 
 #[tokio::test]
-async fn a_panic_in_a_builtin_is_a_failure_and_others_go_on() {
+async fn panic_of_a_builtin_fails_only_its_hook() {
     let mut registry = registry("now", Builtin::immediate(|_| panic!("oh")));
     registry
         .register_builtin(
@@ -264,7 +269,7 @@ async fn a_panic_in_a_builtin_is_a_failure_and_others_go_on() {
     assert_eq!(verdict.reason(), Some("fine"));
 }
 
-/// Remembers where the payload was.
+/// Records the address of the payload.
 struct Payloads(Arc<Mutex<Vec<usize>>>);
 
 impl Handler for Payloads {
@@ -275,7 +280,7 @@ impl Handler for Payloads {
 }
 
 #[tokio::test]
-async fn hosts_add_kinds_of_handlers_and_the_payload_is_written_once() {
+async fn handlers_of_the_host_share_one_payload() {
     let seen: Arc<Mutex<Vec<usize>>> = Arc::default();
     let built = Arc::new(AtomicUsize::new(0));
     let mut registry = Registry::new();
@@ -297,26 +302,26 @@ async fn hosts_add_kinds_of_handlers_and_the_payload_is_written_once() {
         engine.fire(tool_call()).await;
         let seen = seen.lock().unwrap();
         assert_eq!(seen.len(), 5);
-        assert!(seen.iter().all(|at| *at == seen[0]), "written once, read by all");
+        assert!(seen.iter().all(|address| *address == seen[0]), "serialized once, read by all");
     }
-    assert_eq!(built.load(Ordering::SeqCst), 5, "handlers are made at load, not at every fire");
+    assert_eq!(built.load(Ordering::SeqCst), 5, "handlers are created at load, not at every fire");
 }
 
 #[tokio::test]
-async fn a_handler_that_takes_too_long_is_dropped() {
+async fn handler_is_dropped_at_the_deadline() {
     struct Forever(Arc<AtomicUsize>);
     impl Handler for Forever {
         fn call<'a>(&'a self, _: &'a Call) -> HandlerFuture<'a> {
-            struct Gone(Arc<AtomicUsize>);
-            impl Drop for Gone {
+            struct CountDrop(Arc<AtomicUsize>);
+            impl Drop for CountDrop {
                 fn drop(&mut self) {
                     self.0.fetch_add(1, Ordering::SeqCst);
                 }
             }
-            let gone = Gone(Arc::clone(&self.0));
+            let counter = CountDrop(Arc::clone(&self.0));
             Box::pin(async move {
                 std::future::pending::<()>().await;
-                drop(gone);
+                drop(counter);
                 Ok(Reply::Opinion(Opinion::allow()))
             })
         }
@@ -356,11 +361,11 @@ impl Observer for Lines {
     }
 }
 
-struct Rude;
+struct PanicsAtStart;
 
-impl Observer for Rude {
+impl Observer for PanicsAtStart {
     fn started(&self, _: &HookRun) {
-        panic!("rude");
+        panic!("at start");
     }
 }
 
@@ -368,19 +373,19 @@ impl Observer for Rude {
 async fn observers_see_every_run_and_cannot_break_anything() {
     let lines = Lines::default();
     let engine = Engine::builder()
-        .observer(Rude)
+        .observer(PanicsAtStart)
         .observer(lines.clone())
         .hook(HookSpec::shell("h", GATE, "echo no >&2; exit 2"))
         .build();
     let verdict = engine.fire(tool_call()).await;
     assert_eq!(verdict.reason(), Some("no"));
-    assert_eq!(failure_kinds(&verdict), [FailureKind::Panic], "said, and open");
+    assert_eq!(failure_kinds(&verdict), [FailureKind::Panic], "reported, and open");
     let expected = ["pre_tool_use h Some(\"Bash\") starts", "h Some(2)", "pre_tool_use deny"];
     assert_eq!(*lines.0.lock().unwrap(), expected);
 }
 
 #[tokio::test]
-async fn records_tell_what_happened() {
+async fn record_has_exit_code_and_output() {
     let engine = engine([HookSpec::shell("h", GATE, "echo out; echo err >&2; exit 1")]);
     let (verdict, record) = engine.fire_recorded(tool_call()).await;
     assert!(verdict.decision().is_block());
@@ -392,7 +397,7 @@ async fn records_tell_what_happened() {
     assert_eq!(engine.fire_recorded(Event::stop(Stop::new())).await.1.hooks, []);
 }
 
-// What changes during a session.
+// Changes during a session.
 
 #[tokio::test]
 async fn agents_share_hooks_and_have_their_own_envelopes() {
@@ -417,7 +422,7 @@ async fn agents_share_hooks_and_have_their_own_envelopes() {
 }
 
 #[tokio::test]
-async fn a_stop_that_is_refused_too_often_stands() {
+async fn stop_is_accepted_after_the_cap() {
     let engine = Engine::builder()
         .stop_cap(3)
         .hook(HookSpec::shell("never", EventKind::Stop, "grep -o 'stop_hook_active\":[a-z]*' >&2; exit 2"))
@@ -429,16 +434,16 @@ async fn a_stop_that_is_refused_too_often_stands() {
         let again = engine.fire(stop("s")).await;
         assert_eq!((again.decision(), again.reason()), (Decision::Deny, Some("stop_hook_active\":true")));
     }
-    let stands = engine.fire(stop("s")).await;
-    assert_eq!(stands.decision(), Decision::NoOpinion);
-    assert!(stands.warnings()[0].text.contains("refused 3 times in a row"), "{stands:?}");
-    // Another session has a count of its own, and the count starts anew.
+    let accepted = engine.fire(stop("s")).await;
+    assert_eq!(accepted.decision(), Decision::NoOpinion);
+    assert!(accepted.warnings()[0].text.contains("refused the stop 3 times in a row"), "{accepted:?}");
+    // Another session has its own count, and this one starts at 0 again.
     assert_eq!(engine.fire(stop("t")).await.decision(), Decision::Deny);
     assert_eq!(engine.fire(stop("s")).await.reason(), Some("stop_hook_active\":false"));
 }
 
 #[tokio::test]
-async fn a_hook_that_runs_only_once_has_to_have_its_say() {
+async fn once_hook_is_retried_after_failure() {
     let dir = tempfile::tempdir().unwrap();
     let flag = dir.path().join("flag");
     let text = format!("test -e {} || exit 1; echo no >&2; exit 2", flag.display());
@@ -452,7 +457,7 @@ async fn a_hook_that_runs_only_once_has_to_have_its_say() {
 }
 
 #[tokio::test]
-async fn clones_of_a_hook_are_hooks_of_their_own() {
+async fn clone_of_a_hook_is_independent() {
     let base = HookSpec::shell("base", GATE, "echo base >&2; exit 2").matching(Matcher::names(["Bash"]));
     let mut other = base.clone().matching(Matcher::names(["Read"]));
     other.handler = HandlerSpec::Command(CommandSpec::shell("exit 0"));
@@ -460,7 +465,7 @@ async fn clones_of_a_hook_are_hooks_of_their_own() {
 }
 
 #[tokio::test]
-async fn whatever_panics_on_the_way_is_a_failure() {
+async fn panics_of_handlers_are_failures() {
     struct Odd;
     impl Handler for Odd {
         fn call<'a>(&'a self, _: &'a Call) -> HandlerFuture<'a> {
@@ -478,7 +483,7 @@ async fn whatever_panics_on_the_way_is_a_failure() {
             })
         }
         fn shutdown_grace(&self) -> Duration {
-            panic!("in wind_up")
+            panic!("in shutdown_grace")
         }
     }
     let mut registry = Registry::new();
@@ -488,7 +493,7 @@ async fn whatever_panics_on_the_way_is_a_failure() {
         })
         .unwrap();
     let odd = || HandlerSpec::Other { kind: "odd".to_owned(), settings: RawJson::default() };
-    let cancelled = Builtin::immediate(|_| Err(Failure::new(FailureKind::Cancelled, "I give up")));
+    let cancelled = Builtin::immediate(|_| Err(Failure::new(FailureKind::Cancelled, "cancelled")));
     registry.register_builtin("gives_up", cancelled).unwrap();
     let hooks = [
         HookSpec::new("one", GATE, odd()),
@@ -501,7 +506,7 @@ async fn whatever_panics_on_the_way_is_a_failure() {
 }
 
 #[test]
-fn a_runtime_that_cannot_keep_time_closes_gates() {
+fn runtime_without_time_closes_gates() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
     let engine = engine([HookSpec::shell("one", GATE, "exit 0"), HookSpec::shell("two", GATE, "exit 0")]);
     let verdict = runtime.block_on(engine.fire(tool_call()));
@@ -509,7 +514,7 @@ fn a_runtime_that_cannot_keep_time_closes_gates() {
 }
 
 #[tokio::test]
-async fn what_is_said_too_late_does_not_count() {
+async fn late_reply_is_a_timeout() {
     let late = Builtin::immediate(|_| {
         std::thread::sleep(Duration::from_millis(300));
         Ok(Opinion::allow())
@@ -520,7 +525,7 @@ async fn what_is_said_too_late_does_not_count() {
 }
 
 #[tokio::test]
-async fn hooks_in_the_background_see_what_rewriters_made_of_it() {
+async fn background_hooks_see_rewrites() {
     let engine = engine([
         HookSpec::shell("archive", GATE, "cat >&2; exit 2").in_background(),
         HookSpec::shell("redact", GATE, r#"echo '{"updatedInput":{"token":"REDACTED"}}'"#).rewrites(),
@@ -532,7 +537,7 @@ async fn hooks_in_the_background_see_what_rewriters_made_of_it() {
 }
 
 #[test]
-fn dropping_a_fire_ends_its_processes_even_if_the_runtime_stands_still() {
+fn dropping_a_fire_ends_its_processes_without_the_runtime() {
     let dir = tempfile::tempdir().unwrap();
     let pids = dir.path().join("pids");
     let text = format!("echo $$ >> {}; sleep 1000", pids.display());
@@ -555,7 +560,7 @@ fn dropping_a_fire_ends_its_processes_even_if_the_runtime_stands_still() {
 }
 
 #[test]
-fn blocking_fires_may_be_nested() {
+fn blocking_fires_can_be_nested() {
     let engine = engine([HookSpec::shell("inner", EventKind::Notification, "exit 0")]);
     let fires = Builtin::immediate(move |_| {
         engine.fire_blocking(Event::notification(checkrein::payload::Notification::new()));
@@ -567,30 +572,30 @@ fn blocking_fires_may_be_nested() {
 }
 
 #[tokio::test]
-async fn background_hooks_take_no_turn_from_gates() {
+async fn background_hooks_do_not_use_slots_of_gates() {
     let endless = HookSpec::shell("endless", EventKind::Notification, "sleep 1000").in_background();
     let engine = Engine::builder().at_once(1).hook(endless).hook(HookSpec::shell("gate", GATE, "exit 2")).build();
     engine.fire(Event::notification(checkrein::payload::Notification::new())).await;
-    // If they did, this would wait for as long as that sleeps.
+    // Otherwise this would take as long as the sleep.
     assert!(engine.fire(tool_call()).await.decision().is_block());
     engine.shutdown(Duration::ZERO).await;
     let _ = Engine::builder().at_once(usize::MAX).background_at_once(usize::MAX).build();
 }
 
 #[tokio::test]
-async fn a_prompt_starts_the_count_of_stops_anew_unless_it_is_the_reason() {
+async fn prompt_resets_the_stop_count_unless_it_is_the_reason() {
     let engine = Engine::builder().stop_cap(2).hook(HookSpec::shell("never", EventKind::Stop, "exit 2")).build();
     let stop = async || {
         let verdict = engine.fire(Event::stop(Stop::new())).await;
         matches!(verdict.action(), Action::Continue { .. })
     };
     let prompt = async || engine.fire(Event::prompt_submit(Prompt::new("go on"))).await;
-    // The reason is fed back as a prompt each time: that does not help.
+    // A prompt with the reason does not reset the count.
     for expected in [true, true, false] {
         assert_eq!(stop().await, expected);
         prompt().await;
     }
-    // A prompt of the user's own, behind the one that fed the reason back.
+    // A prompt of the user, after the one with the reason.
     assert!(stop().await);
     prompt().await;
     prompt().await;
@@ -607,7 +612,7 @@ fn debug_shows_no_secrets() {
 }
 
 #[tokio::test]
-async fn an_unapproved_hook_locks_nobody_out() {
+async fn unapproved_hook_fails_open() {
     let mut spec = HookSpec::shell("h", GATE, "exit 2");
     spec.state = checkrein::hook::HookState::Untrusted;
     let verdict = fire(spec).await;
@@ -615,23 +620,23 @@ async fn an_unapproved_hook_locks_nobody_out() {
 }
 
 #[tokio::test]
-async fn a_hook_can_run_only_once() {
+async fn once_hook_runs_once_per_session() {
     let engine = engine([HookSpec::shell("h", EventKind::SessionStart, "echo hello").once()]);
     let start = || Event::session_start(SessionStart::new());
     assert_eq!(engine.fire(start()).await.context().len(), 1);
     assert_eq!(engine.fire(start()).await.context().len(), 0);
 }
 
-// In the background.
+// Background hooks.
 
 #[tokio::test]
-async fn hooks_in_the_background_are_not_waited_for_and_tell_what_came_of_them() {
+async fn background_hooks_send_completions() {
     let dir = tempfile::tempdir().unwrap();
     let go = dir.path().join("go");
     let text = format!("while ! test -e {}; do sleep 0.01; done; echo late >&2; exit 2", go.display());
     let engine = engine([HookSpec::shell("h", GATE, text).in_background()]);
     let mut completions = engine.completions();
-    // If it were waited for, this would never come back.
+    // Otherwise this would never return.
     assert_eq!(engine.fire(tool_call()).await, Verdict::default());
     std::fs::write(&go, "").unwrap();
     let completion = completions.next().await.unwrap();
@@ -640,7 +645,7 @@ async fn hooks_in_the_background_are_not_waited_for_and_tell_what_came_of_them()
 }
 
 #[tokio::test]
-async fn a_shutdown_waits_or_ends_and_says_how_many() {
+async fn shutdown_waits_then_ends_and_reports_counts() {
     let quick = HookSpec::shell("quick", GATE, "true").in_background();
     let endless = HookSpec::shell("endless", GATE, "sleep 1000").in_background().timeout(Duration::from_secs(2000));
     let engine = engine([quick, endless.clone(), endless]);
@@ -653,39 +658,39 @@ async fn a_shutdown_waits_or_ends_and_says_how_many() {
         let ended = completions.next().await.unwrap();
         assert_eq!((ended.hook.id.as_str(), ended.result.unwrap_err().kind), ("endless", FailureKind::Cancelled));
     }
-    assert!(completions.next().await.is_none(), "there can be no more");
+    assert!(completions.next().await.is_none(), "no completions after a shutdown");
     let refused = engine.fire(tool_call()).await;
     assert!(refused.warnings()[0].text.contains("shutting down"), "never silent: {refused:?}");
     assert_eq!(engine.shutdown(Duration::ZERO).await.ended, 0);
 }
 
 #[tokio::test]
-async fn a_shutdown_that_is_given_up_can_be_called_again() {
+async fn cancelled_shutdown_can_be_repeated() {
     let endless = HookSpec::shell("endless", GATE, "sleep 1000").in_background().timeout(Duration::from_secs(2000));
     let engine = engine([endless]);
     engine.fire(tool_call()).await;
     // It waits for as long as the hook sleeps.
-    let patient = engine.shutdown(Duration::from_secs(1000));
-    assert!(tokio::time::timeout(Duration::from_millis(10), patient).await.is_err());
+    let shutdown = engine.shutdown(Duration::from_secs(1000));
+    assert!(tokio::time::timeout(Duration::from_millis(10), shutdown).await.is_err());
     assert_eq!(engine.shutdown(Duration::ZERO).await.ended, 1);
 }
 
 #[tokio::test]
-async fn what_waits_in_the_background_is_bounded() {
+async fn background_queue_is_bounded() {
     let endless = HookSpec::shell("endless", GATE, "sleep 1000").in_background();
     let engine = Engine::builder().background_at_once(1).hook(endless).build();
     let mut refused = 0;
     for _ in 0..300 {
         refused += engine.fire(tool_call()).await.failures().count();
     }
-    assert_eq!(refused, 300 - 257, "more than can run and wait are refused, and that is said");
+    assert_eq!(refused, 300 - 257, "hooks beyond the queue are refused and reported");
     engine.shutdown(Duration::ZERO).await;
 }
 
-// Blocking, dropping, many at once.
+// Blocking fires, dropped fires, parallel runs.
 
 #[test]
-fn firing_from_blocking_code_works_with_and_without_a_runtime() {
+fn fire_blocking_works_with_and_without_a_runtime() {
     let engine = engine([HookSpec::shell("h", GATE, "echo no >&2; exit 2")]);
     let check = |engine: &Engine| assert_eq!(engine.fire_blocking(tool_call()).reason(), Some("no"));
     check(&engine);
@@ -698,12 +703,12 @@ fn firing_from_blocking_code_works_with_and_without_a_runtime() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn dropping_a_fire_ends_what_it_started_on_several_threads() {
+async fn dropping_a_fire_ends_its_processes_on_several_threads() {
     dropping_ends().await;
 }
 
 #[tokio::test]
-async fn dropping_a_fire_ends_what_it_started() {
+async fn dropping_a_fire_ends_its_processes() {
     dropping_ends().await;
 }
 
@@ -732,14 +737,14 @@ async fn dropping_ends() {
     }
 }
 
-/// Whether the process runs; one that only waits to be reaped does not.
+/// `true` if the process runs. A zombie does not.
 fn is_alive(pid: u32) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/stat"))
         .is_ok_and(|stat| !stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z')))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn many_hooks_at_once_wait_their_turn() {
+async fn parallel_runs_are_limited() {
     let most = Arc::new(AtomicUsize::new(0));
     let running = Arc::new(AtomicUsize::new(0));
     struct Counts(Arc<AtomicUsize>, Arc<AtomicUsize>);
@@ -772,26 +777,26 @@ async fn many_hooks_at_once_wait_their_turn() {
     let (_, record) = engine.fire_recorded(tool_call()).await;
     assert_eq!(record.hooks.len(), 200);
     assert!((1..=4).contains(&most.load(Ordering::SeqCst)), "{most:?}");
-    // Real processes as well.
+    // Real processes too.
     let hooks = (0..200).map(|n| HookSpec::shell(n.to_string(), GATE, "exit 0"));
     let verdict = self::engine(hooks).fire(tool_call()).await;
     assert_eq!(verdict.failures().count(), 0);
 }
 
-/// Who came to wait for a turn and who was given one, each as `FIRE HOOK` and in their order. Nobody who has a turn goes on before
-/// the door is open.
+/// Records runs that wait for a slot and runs that got one, each as `FIRE HOOK` and in order. Runs with a slot wait until the
+/// door is open.
 #[derive(Clone)]
 struct Queue {
-    came: Arc<Mutex<Vec<String>>>,
-    given: Arc<Mutex<Vec<String>>>,
+    waiting: Arc<Mutex<Vec<String>>>,
+    running: Arc<Mutex<Vec<String>>>,
     door: Arc<tokio::sync::Semaphore>,
 }
 
 impl Queue {
-    /// With as many hooks as that, and an engine that gives so many turns at once.
+    /// Creates an engine with this number of hooks and slots.
     fn new(hooks: usize, at_once: usize) -> (Self, Engine) {
         let queue =
-            Self { came: Arc::default(), given: Arc::default(), door: Arc::new(tokio::sync::Semaphore::new(0)) };
+            Self { waiting: Arc::default(), running: Arc::default(), door: Arc::new(tokio::sync::Semaphore::new(0)) };
         let mut registry = Registry::new();
         let handler = queue.clone();
         registry
@@ -808,8 +813,8 @@ impl Queue {
         (queue, engine)
     }
 
-    async fn until_there_are(&self, count: usize) {
-        while self.came.lock().unwrap().len() < count {
+    async fn wait_for(&self, count: usize) {
+        while self.waiting.lock().unwrap().len() < count {
             tokio::task::yield_now().await;
         }
     }
@@ -817,17 +822,17 @@ impl Queue {
 
 impl Observer for Queue {
     fn started(&self, run: &HookRun) {
-        // In the same breath the hook goes to wait for its turn.
-        self.came.lock().unwrap().push(format!("{} {}", run.subject.as_deref().unwrap(), run.hook.id));
+        // Right after this call, the run waits for its slot.
+        self.waiting.lock().unwrap().push(format!("{} {}", run.subject.as_deref().unwrap(), run.hook.id));
     }
 }
 
 impl Handler for Queue {
     fn call<'a>(&'a self, call: &'a Call) -> HandlerFuture<'a> {
-        self.given.lock().unwrap().push(format!("{} {}", call.event().tool_name().unwrap(), call.hook.id));
+        self.running.lock().unwrap().push(format!("{} {}", call.event().tool_name().unwrap(), call.hook.id));
         Box::pin(async {
             let _ = self.door.acquire().await;
-            // Whoever can push in has the time to.
+            // Gives other runs the chance to overtake.
             tokio::task::yield_now().await;
             Ok(Reply::Opinion(Opinion::none()))
         })
@@ -840,12 +845,12 @@ fn begin(engine: &Engine, fire: &str) -> tokio::task::JoinHandle<Verdict> {
 }
 
 #[tokio::test]
-async fn who_comes_first_has_the_first_turn() {
+async fn slots_are_given_in_order() {
     let (queue, engine) = Queue::new(40, 1);
     let mut fires: Vec<_> = (0..5).map(|n| begin(&engine, &format!("early {n}"))).collect();
-    queue.until_there_are(200).await;
+    queue.wait_for(200).await;
     queue.door.add_permits(1);
-    // Others come all the time while those wait.
+    // Other fires start while those wait.
     for n in 0..20 {
         fires.push(begin(&engine, &format!("late {n}")));
         tokio::task::yield_now().await;
@@ -853,32 +858,32 @@ async fn who_comes_first_has_the_first_turn() {
     for fire in fires {
         fire.await.unwrap();
     }
-    let (came, given) = (queue.came.lock().unwrap(), queue.given.lock().unwrap());
-    assert_eq!(came.len(), 1000);
-    assert!(came[..200].iter().all(|who| who.starts_with("early")));
-    assert_eq!(*given, *came);
+    let (waiting, running) = (queue.waiting.lock().unwrap(), queue.running.lock().unwrap());
+    assert_eq!(waiting.len(), 1000);
+    assert!(waiting[..200].iter().all(|run| run.starts_with("early")));
+    assert_eq!(*running, *waiting);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_comes_first_has_the_first_turn_on_two_threads() {
+async fn slots_are_given_in_order_on_two_threads() {
     let (queue, engine) = Queue::new(100, 2);
     let early = begin(&engine, "early");
-    queue.until_there_are(100).await;
+    queue.wait_for(100).await;
     let late = begin(&engine, "late");
-    queue.until_there_are(200).await;
+    queue.wait_for(200).await;
     queue.door.add_permits(1);
     early.await.unwrap();
     late.await.unwrap();
-    let given = queue.given.lock().unwrap();
-    assert_eq!(given.len(), 200);
-    // Each thread may have been between coming and waiting with one of the early ones, and of two that have turns the second may
-    // be the first to say so.
+    let running = queue.running.lock().unwrap();
+    assert_eq!(running.len(), 200);
+    // Each thread may have been between the record and the wait of an early run, and of two runs with slots the second may be
+    // the first to record itself.
     let surely_early = 100 - 2 - 1;
-    assert!(given[..surely_early].iter().all(|who| who.starts_with("early")), "{given:?}");
+    assert!(running[..surely_early].iter().all(|run| run.starts_with("early")), "{running:?}");
 }
 
 #[tokio::test]
-async fn a_builtin_can_rewrite_if_it_says_so() {
+async fn builtin_can_rewrite_if_declared() {
     let shout =
         Builtin::immediate(|call| Ok(Opinion::rewrite_prompt(&call.event.prompt().unwrap_or("").to_uppercase())));
     let engine = Engine::builder()

@@ -1,6 +1,6 @@
-//! What commands get of the host's environment.
+//! Environment variables of commands.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 use std::ffi::OsString;
 
@@ -10,7 +10,7 @@ use checkrein::hook::CommandSpec;
 use checkrein::payload::ToolCall;
 use checkrein::{Engine, Event, EventKind, HookSpec, RawJson, Record, Verdict};
 
-/// Variables of a host, and whether a hook that inherits them gets them unasked.
+/// Variables of a host, with `true` if a hook that inherits the environment gets them without a request.
 const VARS: &[(&str, &str, bool)] = &[
     ("HOME", "/home/ann", true),
     ("EDITOR", "vi", true),
@@ -42,7 +42,7 @@ async fn fired(hooks: impl IntoIterator<Item = HookSpec>, path: &str) -> (Verdic
     Engine::builder().hooks(hooks).vars(vars).build().fire_recorded(call()).await
 }
 
-/// The names that a hook got of the host's.
+/// Names of the host's variables that a hook got.
 fn got(record: &Record) -> Vec<&str> {
     let lines = record.hooks[0].stdout.as_deref().unwrap().lines();
     lines
@@ -55,7 +55,7 @@ fn got(record: &Record) -> Vec<&str> {
 const PATH: &str = "/usr/bin:/bin";
 
 #[tokio::test]
-async fn secrets_and_what_loads_are_held_back_from_hooks_that_inherit() {
+async fn secrets_and_loader_variables_are_withheld() {
     for dialect in [&claude::DIALECT, &docker_agent::DIALECT] {
         let (verdict, record) = fired([prints_all(dialect, |command| command)], PATH).await;
         for (name, _, passed_on) in VARS {
@@ -64,22 +64,25 @@ async fn secrets_and_what_loads_are_held_back_from_hooks_that_inherit() {
         }
         let [warning] = verdict.warnings() else { panic!("{:?}", verdict.warnings()) };
         assert!(warning.text.contains("GITHUB_TOKEN") && warning.text.contains("env_allow"), "{warning}");
-        let told = serde_json_text(&record) + &warning.to_string();
+        let output = debug_text(&record) + &warning.to_string();
         for value in ["value-1", "value-2", "value3", "ghp_0123", "evil"] {
-            assert!(!told.contains(value), "{value}: {told}");
+            assert!(!output.contains(value), "{value}: {output}");
         }
     }
 }
 
-/// All of a record as text.
-fn serde_json_text(record: &Record) -> String {
+/// The whole record as text.
+fn debug_text(record: &Record) -> String {
     format!("{record:?}")
 }
 
 #[tokio::test]
-async fn the_warning_comes_once_however_many_hooks_there_are() {
-    let hooks =
-        || (0..3).map(|at| HookSpec::shell(format!("h{at}"), EventKind::PreToolUse, "true").dialect(&claude::DIALECT));
+async fn withheld_variables_are_reported_once() {
+    let hooks = || {
+        (0..3).map(|number| {
+            HookSpec::shell(format!("h{number}"), EventKind::PreToolUse, "true").dialect(&claude::DIALECT)
+        })
+    };
     let (verdict, _) = fired(hooks(), PATH).await;
     assert_eq!(verdict.warnings().len(), 1, "{:?}", verdict.warnings());
     assert_eq!(verdict.warnings()[0].hook.id, "h0");
@@ -88,7 +91,7 @@ async fn the_warning_comes_once_however_many_hooks_there_are() {
 }
 
 #[tokio::test]
-async fn what_is_asked_for_is_given() {
+async fn requested_variables_are_passed_on() {
     let asked = prints_all(&claude::DIALECT, |command| command.allow_env("GITHUB_TOKEN"));
     let (_, record) = fired([asked], PATH).await;
     assert!(got(&record).contains(&"GITHUB_TOKEN") && !got(&record).contains(&"LD_PRELOAD"));
@@ -104,10 +107,14 @@ async fn what_is_asked_for_is_given() {
 }
 
 #[tokio::test]
-async fn hooks_of_our_own_get_what_every_program_needs_and_what_they_ask_for() {
+async fn native_hooks_get_default_and_requested_variables() {
     let (verdict, record) = fired([prints_all(&native::DIALECT, |command| command)], PATH).await;
     assert_eq!(got(&record), ["HOME", "PATH"]);
-    assert_eq!((verdict.warnings(), record.hooks[0].held_back.len()), (&[][..], 0), "nobody expects more");
+    assert_eq!(
+        (verdict.warnings(), record.hooks[0].held_back.len()),
+        (&[][..], 0),
+        "native hooks expect no other variables"
+    );
     let asked = prints_all(&native::DIALECT, |command| command.allow_env("EDITOR").allow_env("GITHUB_TOKEN"));
     let (_, record) = fired([asked], PATH).await;
     // The order of variables has no meaning; the standard library sorts them.
@@ -116,9 +123,9 @@ async fn hooks_of_our_own_get_what_every_program_needs_and_what_they_ask_for() {
     assert!(!got(&record).contains(&"GITHUB_TOKEN"));
 }
 
-/// A program of the repository must not be taken for one of the system's.
+/// A program of the repository must not replace one of the system.
 #[tokio::test]
-async fn entries_of_the_path_that_depend_on_the_directory_are_held_back() {
+async fn relative_path_entries_are_withheld() {
     for dialect in [&claude::DIALECT, &native::DIALECT] {
         for path in [".:/usr/bin:/bin", "/usr/bin:/bin:", "node_modules/.bin:/usr/bin:/bin", "/usr/bin::/bin"] {
             let (verdict, record) = fired([prints_all(dialect, |command| command)], path).await;

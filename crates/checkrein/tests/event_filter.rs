@@ -1,5 +1,5 @@
-//! Files may be read for one event only. That must not leave out a hook which would run at it, in any dialect.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+//! Reading files for one event must keep every hook that would run at it, in every dialect.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use checkrein_dialects::config::DecodeOptions;
 use checkrein_dialects::{ALL, Dialect};
 use checkrein_document::Format;
 
-/// An event with all fields that kinds need. `None`: the kind needs others.
+/// An event with the fields that most kinds need. `None` if the kind needs others.
 fn event(kind: &EventKind, tool: &str) -> Option<Event> {
     let fields = format!(
         r#""tool_name":"{tool}","tool_input":{{"command":"ls","file_path":"a.txt"}},"tool_response":{{}},"error":"e",
@@ -32,7 +32,7 @@ fn hooks(dialect: &'static Dialect) -> Vec<HookSpec> {
         for pattern in patterns(dialect) {
             let grammar = row.grammar.as_ref().unwrap_or(&dialect.matcher);
             let Ok(matcher) = Matcher::compile(grammar, Some(pattern)) else { continue };
-            // Hooks with the same command are one in some dialects.
+            // Some dialects treat hooks with the same command as one.
             let spec = HookSpec::shell("", row.kind.clone(), format!("true {}", hooks.len()));
             hooks.push(spec.dialect(dialect).matching(matcher));
         }
@@ -47,7 +47,7 @@ fn place(spec: &HookSpec) -> (String, Option<u32>) {
 }
 
 #[test]
-fn a_hook_that_would_run_is_read() {
+fn filter_keeps_every_hook_that_would_run() {
     let mut chosen_of_all = 0;
     for dialect in ALL {
         let hooks = hooks(dialect);

@@ -1,6 +1,6 @@
 //! A dialect that a host defines in its own crate.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test may")]
+#![allow(clippy::unwrap_used, reason = "a failed test reports its cause by panicking")]
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ static LUMEN: Dialect = Dialect {
     tools: &[ToolRow::new("run", &["Bash"]).takes(&[InputRow::named("cmd", "command")])],
     config: ConfigTable {
         files: &[FileRow::new(Scope::Project, PathBase::Project, ".lumen/hooks.json")],
-        format: FileFormat::Layout(&native::SHAPE),
+        format: FileFormat::Layout(&native::LAYOUT),
         ..ConfigTable::BASE
     },
     ..Dialect::named("lumen", EVENTS)
@@ -68,7 +68,7 @@ async fn a_file_includes_a_registered_dialect_by_its_name() {
     let engine = Engine::builder().registry(registry).sources(including(dir.path())).build();
     assert!(engine.diagnostics().is_empty(), "{:?}", engine.diagnostics());
     assert_eq!(engine.fire(call("ls")).await.decision(), Decision::Deny);
-    // Also when it is read again.
+    // Also after a reload.
     fs::write(dir.path().join("lumen.json"), "{}").unwrap();
     assert!(engine.reload().diagnostics.is_empty());
     assert_eq!(engine.fire(call("ls")).await.decision(), Decision::NoOpinion);
@@ -84,7 +84,7 @@ fn sources_find_a_dialect_without_an_engine() {
     assert_eq!(known.hooks[0].dialect.name, "lumen");
 }
 
-/// A name that no dialect has closes the gates that the file could have guarded.
+/// An unknown dialect name closes the gates that the file could have.
 #[tokio::test]
 async fn an_unregistered_dialect_closes_gates() {
     let dir = tempfile::tempdir().unwrap();
@@ -117,7 +117,7 @@ async fn builtins_read_the_input_of_its_tools() {
     assert_eq!(engine.fire(call("rm -rf /")).await.decision(), Decision::Deny);
 }
 
-/// What the host's dialect writes is what it reads.
+/// The host's dialect reads what it writes.
 #[test]
 fn hooks_are_written_in_the_format_of_the_dialect() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
-//! The three parts that a dialect can play, in all combinations: a hook kept in one agent's format runs under another
-//! agent as its host, while opinions settle by the rules of a third.
+//! All combinations of three dialects: a hook in one agent's format runs under another agent as its host, and opinions
+//! settle by the rules of a third.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// A hook that says what this dialect's hooks say to stop a tool, kept in this dialect's format and read from it.
+/// A hook that denies in this dialect, encoded in its format and decoded again.
 fn guard(dialect: &'static Dialect, format: Format) -> Vec<HookSpec> {
     let answer = dialect.say(&tool_call(), &verdict(&native::DIALECT, &tool_call(), &Opinion::deny(REASON)));
     let script = format!(
@@ -66,20 +66,20 @@ fn guard(dialect: &'static Dialect, format: Format) -> Vec<HookSpec> {
     decoded.hooks
 }
 
-/// What an agent hears that is told this: the decision and why.
-fn heard(host: &Dialect, event: &Event, verdict: &Verdict) -> (Decision, String) {
+/// Decision and reason that an agent reads from the rendered verdict.
+fn rendered(host: &Dialect, event: &Event, verdict: &Verdict) -> (Decision, String) {
     let answer = host.say(event, verdict);
     let reply =
         ProcessReply::new(ProcessExit::Code(answer.exit)).stdout(answer.stdout.as_str()).stderr(answer.stderr.as_str());
     match host.read(event, Reply::Process(reply), false) {
         Ok(opinion) => (opinion.decision(), opinion.reason().unwrap_or_default().to_owned()),
-        // An agent whose hooks stop things by failing.
+        // In some agents, hooks block by failing.
         Err(failure) => (Decision::Deny, failure.reason.unwrap_or(failure.message)),
     }
 }
 
 #[tokio::test]
-async fn every_dialect_in_every_part() {
+async fn every_dialect_works_as_hook_host_and_rules() {
     let guards: Vec<_> = SIX.iter().map(|(dialect, format)| guard(dialect, *format)).collect();
     for ((hook, _), guard) in SIX.iter().zip(&guards) {
         for (rules, _) in SIX {
@@ -92,7 +92,7 @@ async fn every_dialect_in_every_part() {
                 assert_eq!(event.tool_input().unwrap().as_str(), r#"{"command":"ls"}"#, "{parts}");
                 let verdict = engine.fire(event.clone()).await;
                 assert_eq!(verdict.decision(), Decision::Deny, "{parts}: {verdict:?}");
-                let (decision, reason) = heard(host, &event, &verdict);
+                let (decision, reason) = rendered(host, &event, &verdict);
                 assert_eq!(decision, Decision::Deny, "{parts}");
                 assert!(reason.contains(REASON), "{parts}: {reason}");
             }

@@ -1,6 +1,11 @@
-//! What hooks print and how they end, read from real processes.
+//! Output and exit codes of real processes.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed test reports its cause by panicking"
+)]
 
 use checkrein::payload::ToolCall;
 use checkrein::{Decision, Engine, Event, EventKind, FailureKind, HookSpec, RawJson, Verdict};
@@ -21,7 +26,7 @@ fn kinds(verdict: &Verdict) -> Vec<FailureKind> {
 }
 
 #[tokio::test]
-async fn odd_output_is_read_or_is_a_failure_and_never_a_guess() {
+async fn unusual_output_is_parsed_or_a_failure() {
     let deep = format!("{}1{}", r#"{"a":"#.repeat(200), "}".repeat(200));
     let table: [(String, &[FailureKind], Decision); 10] = [
         (r"printf '\377\376'".into(), &[], Decision::NoOpinion),
@@ -43,11 +48,11 @@ async fn odd_output_is_read_or_is_a_failure_and_never_a_guess() {
 }
 
 #[tokio::test]
-async fn a_large_payload_blocks_nobody() {
+async fn large_payload_does_not_deadlock() {
     let large = || RawJson::string(&"x".repeat(10 << 20));
-    // Does not read at all.
+    // A hook that does not read stdin.
     assert_eq!(fire_with("exit 0", large()).await, Verdict::default());
-    // Prints more than a pipe holds before it reads.
+    // A hook that prints more than a pipe holds before it reads.
     let prints_first = "head -c 1000000 /dev/zero | tr '\\0' ' '; wc -c >&2; exit 2";
     let verdict = fire_with(prints_first, large()).await;
     let seen: usize = verdict.reason().unwrap().parse().unwrap();
@@ -55,7 +60,7 @@ async fn a_large_payload_blocks_nobody() {
 }
 
 #[tokio::test]
-async fn a_flood_is_cut_and_says_so() {
+async fn excessive_output_is_cut_and_reported() {
     let verdict = fire("printf '{'; head -c 20000000 /dev/zero").await;
     assert_eq!(kinds(&verdict), [FailureKind::OutputCap]);
     let engine = Engine::builder().hook(HookSpec::shell("h", GATE, "head -c 20000000 /dev/zero >&2; exit 2")).build();
@@ -65,14 +70,14 @@ async fn a_flood_is_cut_and_says_so() {
 }
 
 #[tokio::test]
-async fn a_grandchild_that_keeps_the_stream_open_is_not_waited_for() {
-    // If it were, this would take as long as the sleep.
+async fn grandchild_with_an_open_stream_is_not_awaited() {
+    // Otherwise this would take as long as the sleep.
     let verdict = fire(r#"sleep 1000 & echo '{"decision":"deny","reason":"done"}'"#).await;
     assert_eq!(verdict.reason(), Some("done"));
 }
 
 #[tokio::test]
-async fn the_end_of_a_process_is_read_from_its_code() {
+async fn exit_codes_decide() {
     for (code, decision, failures) in [
         (0, Decision::NoOpinion, &[][..]),
         (1, Decision::Deny, &[FailureKind::Exit]),

@@ -1,6 +1,6 @@
-//! Hooks in a sandbox, as their files have them.
+//! Hooks with a `sandbox` in their file.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 mod common;
 
@@ -65,7 +65,7 @@ fn failures(verdict: &Verdict) -> Vec<FailureKind> {
     verdict.failures().map(|(_, failure)| failure.kind).collect()
 }
 
-/// Without what the kernel needs for it, every hook fails, and that is all there is to see.
+/// Returns `false` and reports a skipped test if the kernel has no Landlock. Every sandboxed hook fails then.
 async fn has_landlock() -> bool {
     let verdict = World::new().fire("true", "exit 0").await;
     match failures(&verdict)[..] {
@@ -80,7 +80,7 @@ async fn has_landlock() -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_hook_may_do_is_what_its_file_says() {
+async fn sandbox_allows_what_the_file_allows() {
     if !has_landlock().await {
         return;
     }
@@ -95,7 +95,7 @@ async fn what_a_hook_may_do_is_what_its_file_says() {
         ("for key in $HOME/.ssh/*; do cat \"$key\"; done", [("true", no), ("{project: write}", no), ("{outside: read}", yes)]),
         ("cd; cat .ssh/id", [("true", no), ("{read: [~/.ssh]}", yes), ("{outside: write}", yes)]),
         ("cd; echo x > new", [("{outside: read}", no), ("{write: [~/.]}", yes), ("{outside: write}", yes)]),
-        // Files that the command names by their path are meant to be read.
+        // Files in the command line are readable.
         ("cat ~/rules", [("true", yes), ("{project: none}", yes), ("{outside: read}", yes)]),
         (connect, [("true", no), ("{network: true}", yes), ("{outside: write}", no)]),
     ];
@@ -115,7 +115,7 @@ async fn what_a_hook_may_do_is_what_its_file_says() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_script_outside_the_project_runs() {
+async fn script_outside_the_project_runs() {
     if !has_landlock().await {
         return;
     }
@@ -128,11 +128,11 @@ async fn a_script_outside_the_project_runs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_goes_past_a_limit_fails_and_closes_the_gate() {
+async fn exceeded_limit_closes_the_gate() {
     let world = World::new();
-    // None of them has too much by itself.
+    // No process exceeds the limit alone.
     let many = "for one in 1 2 3 4; do { head -c 30M /dev/zero; sleep 100; } | tail & done; wait";
-    // `outside: write` needs no Landlock, so these hold on every kernel.
+    // `outside: write` needs no Landlock, so these limits work on every kernel.
     for (sandbox, command, why) in [
         ("{outside: write, processes: 10}", "while :; do sleep 100 & done", "more than 10 processes"),
         ("{outside: write, cpu: 1}", "while :; do :; done", "more than 1s of CPU time"),
@@ -146,9 +146,9 @@ async fn whatever_goes_past_a_limit_fails_and_closes_the_gate() {
     }
 }
 
-/// An interpreter that is out of reach here; elsewhere a kernel without Landlock: in both cases it must not run.
+/// The interpreter is outside the sandbox. On a kernel without Landlock, the hook must not run either.
 #[tokio::test(flavor = "multi_thread")]
-async fn without_its_sandbox_a_hook_does_not_run() {
+async fn hook_does_not_run_without_its_sandbox() {
     let world = World::new();
     fs::copy("/bin/sh", world.at("home/interpreter")).unwrap();
     let script = world.at("project/script");

@@ -1,6 +1,6 @@
-//! Hooks from the files of three agents, with real processes, settled as those agents settle.
+//! Hooks from files of three agents, with real processes, settled by the rules of those agents.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -33,7 +33,7 @@ fn kinds(verdict: &Verdict) -> Vec<FailureKind> {
 }
 
 #[tokio::test]
-async fn ub_blocks_if_the_hook_says_so_and_runs_all() {
+async fn ub_blocks_on_request_and_runs_all_hooks() {
     let dir = tempfile::tempdir().unwrap();
     let text = r#"
 hooks:
@@ -51,7 +51,7 @@ hooks:
 }
 
 #[tokio::test]
-async fn ub_gives_its_variables_and_no_others() {
+async fn ub_sets_only_its_own_variables() {
     let dir = tempfile::tempdir().unwrap();
     let text = r#"
 hooks:
@@ -96,20 +96,20 @@ async fn ub_treats_every_failure_alike() {
     }
 }
 
-/// BUG of the agent: a child that keeps the stream open made a success a failure, which blocks.
+/// BUG of the agent: a child that kept the stream open turned a success into a failure, which blocked.
 #[tokio::test]
-async fn ub_takes_a_background_child_for_no_failure() {
+async fn ub_background_child_is_not_a_failure() {
     let dir = tempfile::tempdir().unwrap();
     let text = "hooks: {pre_tool_call: [{command: [sh, -c, 'sleep 30 & exit 0'], on_failure: block}]}";
     let engine = engine(&ub::DIALECT, text, Format::Yaml, dir.path(), &[]);
     let begun = Instant::now();
     let verdict = engine.fire(call(RawJson::default())).await;
     assert_eq!((verdict.decision(), kinds(&verdict)), (Decision::NoOpinion, vec![]));
-    assert!(begun.elapsed() < Duration::from_secs(20), "nobody waits for the child");
+    assert!(begun.elapsed() < Duration::from_secs(20), "the child is not awaited");
 }
 
 #[tokio::test]
-async fn broken_hooks_close_their_gate_where_failures_are_open() {
+async fn broken_hooks_close_their_gate_in_fail_open_dialects() {
     let dir = tempfile::tempdir().unwrap();
     let typo = "hooks: {pre_tool_call: [{command: ['true'], on_failure: blok}]}";
     let broken = engine(&ub::DIALECT, typo, Format::Yaml, dir.path(), &[]);
@@ -128,7 +128,7 @@ fn evva_hooks(event: &str, commands: &[&str]) -> String {
 }
 
 #[tokio::test]
-async fn evva_threads_rewrites_and_ends_at_a_block() {
+async fn evva_chains_rewrites_and_ends_at_a_block() {
     let dir = tempfile::tempdir().unwrap();
     let text = evva_hooks(
         "PreToolUse",
@@ -156,7 +156,7 @@ async fn evva_threads_rewrites_and_ends_at_a_block() {
 }
 
 #[tokio::test]
-async fn a_guard_of_evva_that_takes_too_long_blocks() {
+async fn evva_guard_blocks_on_timeout() {
     let dir = tempfile::tempdir().unwrap();
     let text = evva_hooks("PreToolUse", &["sleep 1000"]);
     let verdict = engine(&evva::DIALECT, &text, Format::Json, dir.path(), &[]).fire(call(RawJson::default())).await;
@@ -165,7 +165,7 @@ async fn a_guard_of_evva_that_takes_too_long_blocks() {
 }
 
 #[tokio::test]
-async fn evva_goes_on_once_instead_of_stopping() {
+async fn evva_continues_once_after_a_refused_stop() {
     let dir = tempfile::tempdir().unwrap();
     let text = evva_hooks("Stop", &["echo 'not yet' >&2; exit 2"]);
     let new = || engine(&evva::DIALECT, &text, Format::Json, dir.path(), &[]);
@@ -175,7 +175,7 @@ async fn evva_goes_on_once_instead_of_stopping() {
     assert_eq!((first.decision(), first.reason()), (Decision::Deny, Some("not yet")));
     assert!(!engine.fire(stop()).await.decision().is_block());
     let again = Event::stop(Stop::new().stop_hook_active(true));
-    assert!(!new().fire(again).await.decision().is_block(), "the host knows better than a new engine");
+    assert!(!new().fire(again).await.decision().is_block(), "the host's count takes precedence over a new engine");
 }
 
 fn claw_hooks(event: &str, commands: &[&str]) -> String {
@@ -183,9 +183,9 @@ fn claw_hooks(event: &str, commands: &[&str]) -> String {
     format!(r#"{{"hooks":{{"{event}":[{}]}}}}"#, commands.join(","))
 }
 
-/// BUG of the agent: what does not fit into a variable kept the hook from starting, and that blocked the tool.
+/// BUG of the agent: a value too long for a variable kept the hook from starting, which blocked the tool.
 #[tokio::test]
-async fn claw_takes_large_input() {
+async fn claw_passes_large_input() {
     let dir = tempfile::tempdir().unwrap();
     let text = claw_hooks("PreToolUse", &[r#"cat > stdin; wc -c < "$HOOK_TOOL_INPUT_FILE" > size"#]);
     let engine = engine(&claw::DIALECT, &text, Format::Json, dir.path(), &[]);
@@ -194,11 +194,11 @@ async fn claw_takes_large_input() {
     let verdict = engine.fire(call(input)).await;
     assert_eq!((verdict.decision(), kinds(&verdict)), (Decision::NoOpinion, vec![]));
     assert_eq!(file(dir.path(), "size").trim(), size.to_string());
-    assert!(file(dir.path(), "stdin").len() > 2 * size, "the payload has it whole, twice");
+    assert!(file(dir.path(), "stdin").len() > 2 * size, "the payload has the whole input twice");
 }
 
 #[tokio::test]
-async fn claw_ends_at_the_first_that_denies_or_fails() {
+async fn claw_ends_at_the_first_deny_or_failure() {
     let dir = tempfile::tempdir().unwrap();
     for (first, reason) in [
         ("echo because; exit 2", "because"),
@@ -215,18 +215,18 @@ async fn claw_ends_at_the_first_that_denies_or_fails() {
 }
 
 #[tokio::test]
-async fn claw_tells_hooks_of_what_failed() {
+async fn claw_reports_failed_tools_to_hooks() {
     let dir = tempfile::tempdir().unwrap();
     let show = r#"echo "$HOOK_EVENT $HOOK_TOOL_NAME $HOOK_TOOL_INPUT $HOOK_TOOL_IS_ERROR $HOOK_TOOL_OUTPUT""#;
     let text = claw_hooks("PostToolUseFailure", &[show, "exit 1"]);
     let event = Event::post_tool_failure(ToolFailure::new("write", "{}".parse::<RawJson>().unwrap(), "boom"));
     let verdict = engine(&claw::DIALECT, &text, Format::Json, dir.path(), &[]).fire(event).await;
     assert_eq!(verdict.context()[0].text, "PostToolUseFailure write {} 1 boom");
-    assert!(verdict.decision().is_block(), "the result counts as an error");
+    assert!(verdict.decision().is_block(), "the result is an error");
 }
 
 #[tokio::test]
-async fn ub_tells_each_outcome() {
+async fn ub_reports_each_outcome() {
     let text = "hooks: {pre_tool_call: [{command: [\"true\"]}, {command: [sh, -c, \"echo out; echo err >&2; exit 7\"], on_failure: block}]}";
     let decoded = ub::DIALECT.decode("config.yaml", Scope::User, text, Format::Yaml);
     assert_eq!(decoded.diagnostics, []);
@@ -241,7 +241,7 @@ async fn ub_tells_each_outcome() {
 }
 
 #[tokio::test]
-async fn testagent_a_notification_about_nothing_is_everybodys() {
+async fn testagent_notification_without_a_type_matches_every_hook() {
     use checkrein::dialects::agents::claude;
     use checkrein::payload::Notification;
     let text =

@@ -1,6 +1,6 @@
-//! What the engine tells `tracing`: hosts filter and draw by these names, so they stay.
+//! Spans and events of the engine in `tracing`. Hosts filter by these names, so they are stable.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -13,35 +13,35 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::{Level, Metadata, Subscriber};
 
 /// A span or an event.
-struct Told {
+struct Trace {
     name: &'static str,
     level: Level,
     fields: BTreeMap<&'static str, String>,
-    /// The place of the span around it.
+    /// Index of the enclosing span.
     within: Option<usize>,
 }
 
 #[derive(Default)]
-struct Heard {
-    all: Vec<Told>,
-    /// The spans that were entered, as places in `all`.
+struct Traces {
+    all: Vec<Trace>,
+    /// Entered spans, as indexes into `all`.
     entered: Vec<usize>,
 }
 
-/// Writes down all that it hears on its thread.
+/// Records all spans and events of its thread.
 #[derive(Clone, Default)]
-struct Listener(Arc<Mutex<Heard>>);
+struct Recorder(Arc<Mutex<Traces>>);
 
-impl Listener {
+impl Recorder {
     fn note(&self, metadata: &'static Metadata<'static>, fields: Fields) -> usize {
-        let heard = &mut *self.0.lock().unwrap();
-        heard.all.push(Told {
+        let traces = &mut *self.0.lock().unwrap();
+        traces.all.push(Trace {
             name: metadata.name(),
             level: *metadata.level(),
             fields: fields.0,
-            within: heard.entered.last().copied(),
+            within: traces.entered.last().copied(),
         });
-        heard.all.len() - 1
+        traces.all.len() - 1
     }
 }
 
@@ -54,7 +54,7 @@ impl Visit for Fields {
     }
 }
 
-impl Subscriber for Listener {
+impl Subscriber for Recorder {
     fn enabled(&self, _: &Metadata<'_>) -> bool {
         true
     }
@@ -62,7 +62,7 @@ impl Subscriber for Listener {
     fn new_span(&self, span: &Attributes<'_>) -> Id {
         let mut fields = Fields::default();
         span.record(&mut fields);
-        // Numbers of spans start with 1.
+        // Ids of spans start with 1.
         Id::from_u64(self.note(span.metadata(), fields) as u64 + 1)
     }
 
@@ -85,40 +85,40 @@ impl Subscriber for Listener {
     }
 }
 
-/// What is heard of an event for which one hook answers and another fails.
-async fn heard() -> Heard {
-    let listener = Listener::default();
+/// Traces of an event with a hook that denies and one that fails.
+async fn record() -> Traces {
+    let recorder = Recorder::default();
     let engine = Engine::builder()
-        // The first for certain, since the other does not rewrite.
+        // Rewriters run first, so the order is fixed.
         .hook(HookSpec::shell("answers", EventKind::PreToolUse, "exit 2").rewrites())
         .hook(HookSpec::shell("fails", EventKind::PreToolUse, "echo confidential >&2; exit 1"))
         .build();
-    let listens = tracing::subscriber::set_default(listener.clone());
+    let guard = tracing::subscriber::set_default(recorder.clone());
     engine.fire(Event::pre_tool_use(ToolCall::new("Bash", RawJson::default()))).await;
-    drop(listens);
-    std::mem::take(&mut *listener.0.lock().unwrap())
+    drop(guard);
+    std::mem::take(&mut *recorder.0.lock().unwrap())
 }
 
 #[tokio::test]
-async fn names_levels_and_fields_stay() {
-    let mut heard = heard().await;
-    // These two are never the same; what remains of them shows that they are there.
-    for told in &mut heard.all {
-        if let Some(took) = told.fields.get_mut("took_us") {
+async fn trace_names_levels_and_fields_are_stable() {
+    let mut traces = record().await;
+    // These two values vary, so they are normalized.
+    for trace in &mut traces.all {
+        if let Some(took) = trace.fields.get_mut("took_us") {
             *took = took.parse::<u64>().map(|_| "a number".to_owned()).unwrap();
         }
-        if let Some(message) = told.fields.get_mut("message") {
-            assert!(!message.contains("confidential"), "what hooks print is not for logs: {message}");
+        if let Some(message) = trace.fields.get_mut("message") {
+            assert!(!message.contains("confidential"), "output of hooks is not logged: {message}");
             message.truncate("hook `fails`".len());
         }
     }
-    let names = |told: &Told| {
-        let around = told.within.map(|at| format!("{}: ", heard.all[at].name)).unwrap_or_default();
-        let fields: String = told.fields.iter().map(|(name, value)| format!(" {name}={value}")).collect();
-        format!("{} {around}{}{fields}", told.level, told.name)
+    let names = |trace: &Trace| {
+        let around = trace.within.map(|index| format!("{}: ", traces.all[index].name)).unwrap_or_default();
+        let fields: String = trace.fields.iter().map(|(name, value)| format!(" {name}={value}")).collect();
+        format!("{} {around}{}{fields}", trace.level, trace.name)
     };
     assert_eq!(
-        heard.all.iter().filter(|told| told.name.starts_with("checkrein")).map(names).collect::<Vec<_>>(),
+        traces.all.iter().filter(|trace| trace.name.starts_with("checkrein")).map(names).collect::<Vec<_>>(),
         [
             "DEBUG checkrein.fire event=pre_tool_use",
             "DEBUG checkrein.fire: checkrein.hook event=pre_tool_use handler=command hook=answers",
@@ -131,14 +131,14 @@ async fn names_levels_and_fields_stay() {
 }
 
 #[tokio::test]
-async fn the_document_names_all_of_them() {
+async fn documentation_names_all_traces() {
     let document = include_str!("../../../docs/embedding.md");
-    for told in heard().await.all.iter().filter(|told| told.name.starts_with("checkrein")) {
-        let start = format!("| `{}` |", told.name);
+    for trace in record().await.all.iter().filter(|trace| trace.name.starts_with("checkrein")) {
+        let start = format!("| `{}` |", trace.name);
         let row = document.lines().find(|line| line.starts_with(&start)).unwrap_or_else(|| panic!("no row {start}"));
-        for field in told.fields.keys().filter(|field| **field != "message") {
+        for field in trace.fields.keys().filter(|field| **field != "message") {
             assert!(row.contains(&format!("`{field}`")), "{field}: {row}");
         }
-        assert!(row.contains(&told.level.as_str().to_lowercase()), "{row}");
+        assert!(row.contains(&trace.level.as_str().to_lowercase()), "{row}");
     }
 }

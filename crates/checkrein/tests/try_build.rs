@@ -1,6 +1,6 @@
-//! Broken hooks as an error.
+//! `EngineBuilder::try_build` with valid and broken hooks.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ fn write(dir: &Path, text: &str) -> Sources {
 }
 
 #[test]
-fn hooks_that_can_be_loaded_are_no_error() {
+fn valid_hooks_are_no_error() {
     let dir = tempfile::tempdir().unwrap();
     let sources = write(dir.path(), "hooks:\n  PreToolUse:\n    - id: a\n      command: 'true'\n");
     let engine = Engine::builder().sources(sources).hook(HookSpec::shell("b", GATE, "true")).try_build().unwrap();
@@ -27,7 +27,7 @@ fn hooks_that_can_be_loaded_are_no_error() {
 }
 
 #[test]
-fn an_error_in_a_file_is_listed_once_with_its_place() {
+fn error_in_a_file_is_listed_once_with_its_position() {
     let dir = tempfile::tempdir().unwrap();
     let sources =
         write(dir.path(), "hooks:\n  PreToolUse:\n    - id: a\n      command: ''\n  Nonsense:\n    - command: x\n");
@@ -44,12 +44,12 @@ fn an_error_in_a_file_is_listed_once_with_its_place() {
         assert!(text.contains(part), "{part}: {text}");
     }
     let engine = builder().build();
-    assert!(engine.has(&GATE), "`build` goes on, and its hooks close their gates");
+    assert!(engine.has(&GATE), "`build` succeeds, and broken hooks close their gates");
     assert_eq!(engine.problems().len(), 2);
 }
 
 #[test]
-fn warnings_and_hooks_without_approval_are_no_error() {
+fn warnings_and_unapproved_hooks_are_no_error() {
     let dir = tempfile::tempdir().unwrap();
     let project = dir.path().join("project");
     std::fs::create_dir_all(project.join(".checkrein")).unwrap();

@@ -1,13 +1,13 @@
-//! Without the feature `http`, hooks that need it say so.
+//! HTTP hooks in a build without the feature `http`.
 #![cfg(not(feature = "http"))]
 
 use checkrein::payload::ToolCall;
 use checkrein::{Engine, Event, EventKind, FailureKind, HookSpec};
 
 #[test]
-fn an_http_hook_says_that_the_feature_is_missing() {
+fn http_hook_reports_the_missing_feature() {
     let engine = Engine::builder().hook(HookSpec::http("guard", EventKind::PreToolUse, "http://localhost/")).build();
-    assert!(engine.problems()[0].to_string().contains("need checkrein's feature `http`"), "{:?}", engine.problems());
+    assert!(engine.problems()[0].to_string().contains("need the cargo feature `http`"), "{:?}", engine.problems());
     let verdict = engine.fire_blocking(Event::pre_tool_use(ToolCall::default()));
     let kinds: Vec<_> = verdict.failures().map(|(_, failure)| failure.kind).collect();
     assert_eq!((kinds, verdict.decision().is_block()), (vec![FailureKind::UnknownHandler], true));

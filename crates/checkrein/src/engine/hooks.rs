@@ -12,7 +12,7 @@ use checkrein_core::{
 use super::conditions::with_conditions;
 use crate::handler::{CallbackHandler, Handler, HandlerEnv, HandlerProblem};
 use crate::session_store::SessionStore;
-use crate::trust::approve_hint;
+use crate::trust::{changed_failure, unapproved_failure};
 use checkrein_dialects::config::Diagnostic;
 use checkrein_dialects::{HandlerSpec, HookSpec};
 
@@ -187,7 +187,7 @@ impl LoadedHooks {
         self.compat = settings.compat;
         #[cfg(feature = "audit")]
         if let Some(settings) = &settings.audit {
-            self.audit = Some(Arc::new(crate::audit::AuditLog::of_settings(settings)));
+            self.audit = Some(Arc::new(crate::audit::AuditLog::from_settings(settings)));
         }
         self
     }
@@ -245,16 +245,9 @@ fn once_key(spec: &HookSpec) -> String {
 
 fn load(spec: Arc<HookSpec>, env: &HandlerEnv) -> LoadedHook {
     let handler = match &spec.state {
-        // Open: the user never relied on this gate, so a cloned repository cannot lock the user out.
-        HookState::Untrusted => {
-            let message = format!("not approved yet; {}", approve_hint(&spec.info.id));
-            Err(Failure::new(FailureKind::Untrusted, message).with_effect(FailurePolicy::Open))
-        }
-        HookState::Changed(what) => {
-            let message = format!("{what}; {}", approve_hint(&spec.info.id));
-            Err(Failure::new(FailureKind::Untrusted, message))
-        }
-        // Open for the same reason: no hook of the file was ever approved.
+        HookState::Untrusted => Err(unapproved_failure(&spec.info)),
+        HookState::Changed(what) => Err(changed_failure(&spec.info, what)),
+        // Open, because no hook of the file was ever approved.
         HookState::Broken(reason) if spec.info.on_failure == Some(FailurePolicy::Open) => {
             Err(Failure::new(FailureKind::Schema, reason).with_effect(FailurePolicy::Open))
         }

@@ -67,10 +67,7 @@ impl StopLimit {
             self.store.set_stops(session, &agent, StopCount { refused: counted, awaits_prompt: true });
         }
         if is_over {
-            verdict.with_decision_dropped(format!(
-                "hooks refused the stop {} times in a row; the agent stops now",
-                self.cap
-            ))
+            verdict.with_decision_dropped(format!("refused the stop {} times in a row; the agent stops now", self.cap))
         } else {
             verdict
         }

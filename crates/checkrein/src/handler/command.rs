@@ -172,7 +172,7 @@ impl CommandHandler {
         }
         let place = own_context.as_ref().unwrap_or(&self.place);
         if let Some(pins) = &self.pins {
-            verified_command::verify(&call.hook.id, pins, place.cwd())?;
+            verified_command::verify(&call.hook, pins, place.cwd())?;
         }
         let prepared = match self.prepared.get() {
             Some(prepared) => prepared,

@@ -5,10 +5,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use checkrein_core::{Failure, FailureKind};
+use checkrein_core::{Failure, FailureKind, HookInfo};
 use checkrein_dialects::{CommandLine, CommandSpec, VerifiedScripts, VerifiedWord};
 
-use crate::trust::approve_hint;
+use crate::trust::changed_failure;
 use crate::trust::script_copy::{self, NotVerified};
 
 /// Variable with the original path of the script, which runs from a copy.
@@ -71,18 +71,17 @@ pub(super) fn variables(pins: &VerifiedScripts) -> Option<(OsString, OsString)> 
 
 /// Returns the directories around the copies.
 pub(super) fn around(pins: &VerifiedScripts) -> impl Iterator<Item = PathBuf> {
-    pins.scripts.iter().filter_map(|script| script_copy::around(script, &pins.store))
+    pins.scripts.iter().filter_map(|script| script_copy::mirror_of(script, &pins.store))
 }
 
 /// Checks that the scripts of a hook are what was approved, and refreshes their copies.
-pub(super) fn verify(id: &str, pins: &VerifiedScripts, cwd: &Path) -> Result<(), Failure> {
+pub(super) fn verify(hook: &HookInfo, pins: &VerifiedScripts, cwd: &Path) -> Result<(), Failure> {
     for script in &pins.scripts {
-        script_copy::verify(script, &pins.store, cwd).map_err(|error| {
-            let message = match error {
-                NotVerified::Unreadable(..) | NotVerified::NoCopy(..) => error.to_string(),
-                _ => format!("{error}; {}", approve_hint(id)),
-            };
-            Failure::new(FailureKind::Untrusted, message)
+        script_copy::verify(script, &pins.store, cwd).map_err(|error| match error {
+            NotVerified::Unreadable(..) | NotVerified::NoCopy(..) => {
+                Failure::new(FailureKind::Untrusted, error.to_string())
+            }
+            _ => changed_failure(hook, &error.to_string()),
         })?;
     }
     Ok(())

@@ -63,7 +63,8 @@ impl<'a> LoadContext<'a> {
         }
     }
 
-    /// For a file of another dialect that a file in this context includes. `dry_run`: the including file makes all its hooks dry runs.
+    /// For a file of another dialect that a file in this context includes. `dry_run`: the including file makes all its hooks
+    /// dry runs.
     pub(super) fn included(&self, dialect: &'static Dialect, include: &Include, dry_run: bool) -> Self {
         let mut dialect_chain = self.dialect_chain.clone();
         if !dialect_chain.contains(&dialect.name) {

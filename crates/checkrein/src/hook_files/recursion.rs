@@ -1,7 +1,7 @@
 //! Hooks that call checkrein, in files that checkrein reads.
 //!
-//! `checkrein install` puts `checkrein hook …` into an agent's own file. If checkrein includes that file, running the entry would
-//! start checkrein again, which would read the file again. So such an entry never runs.
+//! `checkrein install` puts `checkrein hook …` into an agent's own file. If checkrein includes that file, running the entry
+//! would start checkrein again, which would read the file again. So such an entry never runs.
 
 use std::path::Path;
 

@@ -19,11 +19,12 @@ pub(super) fn restrict(files: &mut [LoadedFile]) -> Vec<Diagnostic> {
             for restriction in &restrictions {
                 let Some(effect) = restriction.apply(spec, scope) else { continue };
                 let line = spec.info.source.line.map(|line| format!(" in line {line}")).unwrap_or_default();
-                let text = format!("hook `{}`{line}: {effect} ({})", spec.info.id, restriction.place);
+                let is_disabled = spec.state == HookState::Disabled;
+                let label = if is_disabled { "disabled: " } else { "" };
+                let text = format!("hook `{}`{line}: {label}{effect} ({})", spec.info.id, restriction.place);
                 diagnostics.push(Diagnostic::of_file(Severity::Warning, restriction.code(), &name, text));
-                if spec.state == HookState::Disabled {
-                    let cause = effect.strip_prefix("disabled: ").unwrap_or(&effect);
-                    spec.disabled_by = Some(format!("{cause} ({})", restriction.place));
+                if is_disabled {
+                    spec.disabled_by = Some(format!("{effect} ({})", restriction.place));
                     break;
                 }
             }
@@ -75,7 +76,7 @@ impl Restriction {
         let is_broken = matches!(spec.state, HookState::Broken(_));
         let effect = match &self.kind {
             RestrictionKind::Scopes(scopes) => (!scopes.contains(&scope))
-                .then(|| format!("disabled: the administrator does not allow hooks of {scope} files")),
+                .then(|| format!("the administrator does not allow hooks of {scope} files")),
             // A broken hook has no handler.
             RestrictionKind::Handlers(_) | RestrictionKind::Urls(_) | RestrictionKind::Variables(_) if is_broken => {
                 None
@@ -83,11 +84,11 @@ impl Restriction {
             RestrictionKind::Handlers(kinds) => {
                 let kind = spec.handler.kind().name();
                 let is_allowed = kinds.iter().any(|allowed| allowed == kind);
-                (!is_allowed).then(|| format!("disabled: the administrator does not allow `{kind}` hooks"))
+                (!is_allowed).then(|| format!("the administrator does not allow `{kind}` hooks"))
             }
             RestrictionKind::Urls(urls) => match &spec.handler {
                 HandlerSpec::Http(http) if !urls.allow(http) => {
-                    Some("disabled: the administrator does not allow its URL".to_owned())
+                    Some("the administrator does not allow its URL".to_owned())
                 }
                 HandlerSpec::Http(_)
                 | HandlerSpec::Command(_)

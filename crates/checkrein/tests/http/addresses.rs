@@ -8,7 +8,7 @@ use crate::server::Server;
 use crate::{ALLOW, assert_fails, engine, engine_with, event, fire};
 
 #[tokio::test]
-async fn addresses_that_are_refused_are_told_at_load() {
+async fn refused_addresses_are_reported_at_load() {
     for host in [
         "169.254.169.254",
         "169.254.1.1:8080",
@@ -26,7 +26,7 @@ async fn addresses_that_are_refused_are_told_at_load() {
 }
 
 #[tokio::test]
-async fn names_are_refused_by_what_they_mean() {
+async fn host_names_are_refused_by_their_address() {
     for (name, address) in [
         ("metadata.google.internal", "169.254.169.254"),
         ("innocent.example.com", "fe80::1"),
@@ -35,13 +35,13 @@ async fn names_are_refused_by_what_they_mean() {
     ] {
         let factory = HttpFactory::new().known_host(name, [address.parse().unwrap()]);
         let engine = engine_with(factory, format!("http://{name}/"));
-        assert!(engine.problems().is_empty(), "the name alone tells nothing");
+        assert!(engine.problems().is_empty(), "the name alone is not refused");
         assert_fails(&engine.fire(event()).await, FailureKind::HttpNet, "which hooks may not call");
     }
 }
 
 #[tokio::test]
-async fn of_several_addresses_only_the_good_ones_are_used() {
+async fn only_allowed_addresses_of_a_host_are_used() {
     let server = Server::saying("200 OK", "", ALLOW);
     let addresses: [IpAddr; 2] = ["169.254.169.254".parse().unwrap(), server.address.ip()];
     let factory = HttpFactory::new().known_host("mixed.example.com", addresses);
@@ -50,9 +50,9 @@ async fn of_several_addresses_only_the_good_ones_are_used() {
 }
 
 #[tokio::test]
-async fn an_address_that_does_not_answer_does_not_keep_others_from_it() {
+async fn other_addresses_are_tried_after_a_failed_one() {
     let server = Server::saying("200 OK", "", ALLOW);
-    // Nobody listens at the first two.
+    // The first two refuse connections.
     let addresses: [IpAddr; 3] = ["127.0.0.2".parse().unwrap(), "::1".parse().unwrap(), server.address.ip()];
     let factory = HttpFactory::new().known_host("several.example.com", addresses);
     let engine = engine_with(factory, format!("http://several.example.com:{}/", server.address.port()));
@@ -60,22 +60,22 @@ async fn an_address_that_does_not_answer_does_not_keep_others_from_it() {
 }
 
 #[tokio::test]
-async fn this_machine_may_be_called_unless_the_hook_says_otherwise() {
+async fn local_addresses_are_allowed_unless_the_hook_is_public_only() {
     let server = Server::saying("200 OK", "", ALLOW);
     let url = format!("http://localhost:{}/", server.address.port());
     assert_eq!(fire(&url, |http| http).await.decision(), Decision::Allow);
-    assert_fails(&fire(&url, HttpSpec::public_only).await, FailureKind::HttpNet, "private network");
-    assert_fails(&fire(server.url("/"), HttpSpec::public_only).await, FailureKind::HttpNet, "private network");
+    assert_fails(&fire(&url, HttpSpec::public_only).await, FailureKind::HttpNet, "private address");
+    assert_fails(&fire(server.url("/"), HttpSpec::public_only).await, FailureKind::HttpNet, "private address");
     assert_eq!(server.connections(), 1);
 }
 
 #[tokio::test]
-async fn a_kept_connection_is_no_way_around_the_rule() {
+async fn open_connection_is_not_reused_for_a_stricter_hook() {
     let server = Server::saying("200 OK", "", ALLOW);
     let url = format!("http://localhost:{}/", server.address.port());
     let engine = engine(&url, |http| http);
     assert_eq!(engine.fire(event()).await.decision(), Decision::Allow);
     engine.replace_all(vec![crate::hook(&url, HttpSpec::public_only)]);
-    assert_fails(&engine.fire(event()).await, FailureKind::HttpNet, "private network");
+    assert_fails(&engine.fire(event()).await, FailureKind::HttpNet, "private address");
     assert_eq!(server.requests().len(), 1);
 }

@@ -1,4 +1,4 @@
-//! Endpoints in the configs of two agents that have them.
+//! HTTP hooks of two agents.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ fn kinds(verdict: &Verdict) -> Vec<FailureKind> {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn testagent_endpoints_and_commands_run_one_after_the_other_and_all_count() {
+async fn testagent_runs_endpoints_and_commands_in_order() {
     let allow = Server::saying("200 OK", "", r#"{"hookSpecificOutput":{"permissionDecision":"allow"}}"#);
     let broken = Server::saying("500 Internal Server Error", "", r#"{"decision":"approve"}"#);
     let deny = Server::saying("200 OK", "", r#"{"decision":"block","reason":"endpoint"}"#);
@@ -42,19 +42,19 @@ async fn testagent_endpoints_and_commands_run_one_after_the_other_and_all_count(
         endpoint(&deny, ""),
     ];
     let verdict = engine(&claude::SENDER, "PreToolUse", &hooks).fire(crate::event()).await;
-    assert_eq!((verdict.decision(), verdict.reason()), (Decision::Deny, Some("command")), "the first of those");
-    assert_eq!(kinds(&verdict), [FailureKind::HttpStatus], "told beside the verdict");
-    assert_eq!(deny.requests().len(), 1, "a deny ends nothing");
+    assert_eq!((verdict.decision(), verdict.reason()), (Decision::Deny, Some("command")), "the first deny");
+    assert_eq!(kinds(&verdict), [FailureKind::HttpStatus], "reported with the verdict");
+    assert_eq!(deny.requests().len(), 1, "a deny does not end the chain");
     let request = allow.request();
     assert_eq!((request.method.as_str(), request.header("content-type")), ("POST", Some("application/json")));
-    assert_eq!(request.header("authorization"), Some("Bearer $TOKEN"), "nothing is filled in");
+    assert_eq!(request.header("authorization"), Some("Bearer $TOKEN"), "variables are not expanded");
     assert_eq!(request.header("x-own"), Some("1"));
     let body: RawJson = request.body.parse().unwrap();
     assert_eq!(body.field("hook_event_name").unwrap().as_text().as_deref(), Some("PreToolUse"));
 }
 
 #[tokio::test]
-async fn testagent_requests_for_leave() {
+async fn testagent_settles_permission_requests() {
     let behavior = |word: &str, message: &str| {
         format!(r#"{{"hookSpecificOutput":{{"decision":{{"behavior":"{word}","message":"{message}"}}}}}}"#)
     };
@@ -74,7 +74,7 @@ async fn testagent_requests_for_leave() {
 }
 
 #[tokio::test]
-async fn testagent_one_that_never_answers_is_a_failure_and_the_next_is_asked() {
+async fn testagent_calls_the_next_endpoint_after_a_timeout() {
     let silent = Server::new(|_, stream| {
         wait_for_end(stream);
         crate::server::Then::Close
@@ -86,7 +86,7 @@ async fn testagent_one_that_never_answers_is_a_failure_and_the_next_is_asked() {
 }
 
 #[tokio::test]
-async fn evva_endpoints_are_told_and_not_asked() {
+async fn evva_endpoints_cannot_decide() {
     let answers = [("200 OK", vec![]), ("204 No Content", vec![]), ("404 Not Found", vec![FailureKind::HttpStatus])];
     for (status, failures) in answers {
         let server = Server::saying(status, "", r#"{"decision":"block"}"#);
@@ -96,13 +96,13 @@ async fn evva_endpoints_are_told_and_not_asked() {
         assert_eq!((verdict.decision().is_block(), kinds(&verdict)), (false, failures), "{status}");
         let request = server.request();
         assert_eq!((request.method.as_str(), request.header("x-a")), ("PUT", Some("b$HOME")), "{status}");
-        assert_eq!(request.header("content-type"), Some("text/x"), "the hook's own word counts");
+        assert_eq!(request.header("content-type"), Some("text/x"), "the hook's header takes precedence");
     }
     let server = Server::saying("200 OK", "", "");
     let engine = engine(&evva::DIALECT, "PostToolUse", &[endpoint(&server, "")]);
     let event = Event::post_tool_use(checkrein::payload::ToolOutcome::new("Bash", RawJson::default()));
     let (_, record) = engine.fire_recorded(event).await;
-    assert_eq!(record.hooks[0].detail.as_deref(), Some("runs in the background"));
+    assert_eq!(record.hooks[0].detail.as_deref(), Some("runs in the background (cannot block)"));
     assert_eq!(engine.shutdown(Duration::from_secs(20)).await.ended, 0);
     assert_eq!(server.requests().len(), 1);
 }

@@ -7,7 +7,7 @@ use crate::server::{Server, Then};
 use crate::{ALLOW, assert_fails, engine, event, fire};
 
 #[tokio::test]
-async fn answers_are_read_like_what_a_process_prints() {
+async fn responses_are_parsed_like_process_output() {
     for (status, body, decision, reason) in [
         ("200 OK", ALLOW, Decision::Allow, None),
         ("200 OK", r#"{"decision":"deny","reason":"not now"}"#, Decision::Deny, Some("not now")),
@@ -33,7 +33,7 @@ async fn context_reaches_the_model() {
 }
 
 #[tokio::test]
-async fn what_is_no_success_is_a_failure_of_its_own_kind() {
+async fn error_statuses_are_failures() {
     for (status, kind, text) in [
         ("400 Bad Request", FailureKind::HttpStatus, "status 400"),
         ("401 Unauthorized", FailureKind::HttpStatus, "status 401"),
@@ -52,19 +52,19 @@ async fn what_is_no_success_is_a_failure_of_its_own_kind() {
 }
 
 #[tokio::test]
-async fn what_is_not_http_is_a_failure() {
+async fn invalid_http_is_a_failure() {
     for said in ["", "hello\r\n\r\n", "HTTP/1.1 200 OK\r\ncontent-le", "HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n"] {
         let server = Server::new(move |_, stream| {
             let _ = stream.write_all(said.as_bytes());
             Then::Close
         });
-        assert_fails(&fire(server.url("/"), |http| http).await, FailureKind::HttpNet, "cannot be called");
+        assert_fails(&fire(server.url("/"), |http| http).await, FailureKind::HttpNet, "cannot call http://");
         assert_eq!(server.requests().len(), 1, "a request on a new connection is not repeated");
     }
 }
 
 #[tokio::test]
-async fn an_answer_that_breaks_off_is_a_failure() {
+async fn incomplete_response_is_a_failure() {
     for said in [
         "HTTP/1.1 200 OK\r\ncontent-length: 20\r\n\r\n{\"decision\":",
         "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n14\r\n{\"decision\":\"allow\"}",
@@ -73,12 +73,12 @@ async fn an_answer_that_breaks_off_is_a_failure() {
             let _ = stream.write_all(said.as_bytes());
             Then::Close
         });
-        assert_fails(&fire(server.url("/"), |http| http).await, FailureKind::HttpNet, "cannot be called");
+        assert_fails(&fire(server.url("/"), |http| http).await, FailureKind::HttpNet, "cannot call http://");
     }
 }
 
 #[tokio::test]
-async fn an_answer_may_end_with_its_connection() {
+async fn response_may_end_with_the_connection() {
     let server = Server::new(|_, stream| {
         let _ = write!(stream, "HTTP/1.1 200 OK\r\n\r\n{ALLOW}");
         Then::Close
@@ -87,20 +87,24 @@ async fn an_answer_may_end_with_its_connection() {
 }
 
 #[tokio::test]
-async fn a_port_where_nobody_listens_is_a_failure() {
+async fn refused_connection_is_a_failure() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
     let verdict = fire(format!("http://{address}/"), |http| http).await;
-    assert_fails(&verdict, FailureKind::HttpNet, &format!("http://{address} cannot be called"));
+    assert_fails(&verdict, FailureKind::HttpNet, &format!("cannot call http://{address}: "));
     let verdict = fire("http://no-such-host.invalid/", |http| http).await;
-    assert_fails(&verdict, FailureKind::HttpNet, "http://no-such-host.invalid cannot be called");
+    assert_fails(
+        &verdict,
+        FailureKind::HttpNet,
+        "cannot call http://no-such-host.invalid: cannot resolve the host name",
+    );
 }
 
 #[tokio::test]
-async fn the_event_is_the_body() {
+async fn request_body_is_the_event() {
     let server = Server::saying("200 OK", "", "");
-    // Large enough to be passed on in pieces.
+    // Large enough to be sent in pieces.
     let input = format!(r#"{{"content":"{}","n":9007199254740993}}"#, "x".repeat(3_000_000));
     let event = Event::pre_tool_use(ToolCall::new("Write", input.parse::<RawJson>().unwrap()));
     let verdict = engine(server.url("/"), |http| http).fire(event).await;
@@ -111,7 +115,7 @@ async fn the_event_is_the_body() {
 }
 
 #[tokio::test]
-async fn in_the_background_nobody_waits_for_it() {
+async fn background_request_does_not_delay_the_fire() {
     let server = Server::saying("200 OK", "", r#"{"decision":"deny"}"#);
     let hook = HookSpec::http("log", EventKind::PreToolUse, server.url("/")).in_background();
     let engine = Engine::builder().hook(hook).build();

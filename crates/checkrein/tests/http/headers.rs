@@ -4,7 +4,7 @@ use crate::server::Server;
 use crate::{ALLOW, assert_fails, event, fire, hook};
 
 #[tokio::test]
-async fn requests_say_what_they_are() {
+async fn requests_have_standard_headers() {
     let server = Server::saying("200 OK", "", ALLOW);
     fire(server.url("/a/b?c=d#e"), |http| http).await;
     let request = server.request();
@@ -18,7 +18,7 @@ async fn requests_say_what_they_are() {
 }
 
 #[tokio::test]
-async fn other_methods_when_configured() {
+async fn configured_methods_are_used() {
     for method in ["PUT", "patch", "GET", "DELETE"] {
         let server = Server::saying("200 OK", "", ALLOW);
         assert_eq!(fire(server.url("/"), |http| http.method(method)).await.decision(), Decision::Allow);
@@ -26,12 +26,12 @@ async fn other_methods_when_configured() {
     }
     for method in ["", "CONNECT", "PO ST", "GET\r\nx: y"] {
         let verdict = fire("http://localhost/", |http| http.method(method)).await;
-        assert_fails(&verdict, FailureKind::Schema, "no method");
+        assert_fails(&verdict, FailureKind::Schema, "is not a usable HTTP method");
     }
 }
 
 #[tokio::test]
-async fn variables_are_filled_in_only_if_the_hook_may_have_them() {
+async fn only_allowed_variables_are_expanded() {
     let server = Server::saying("200 OK", "", ALLOW);
     let hook = hook(server.url("/"), |http| {
         http.header("Authorization", "Bearer $TOKEN")
@@ -56,18 +56,18 @@ async fn variables_are_filled_in_only_if_the_hook_may_have_them() {
 }
 
 #[test]
-fn a_variable_without_a_value_is_told_of() {
+fn missing_variables_are_reported() {
     let hook = hook("http://localhost/", |http| {
         http.header("x-a", "$SET $UNSET").header("x-b", "${OTHER}").allow_env("SET").allow_env("UNSET")
     });
     let engine = Engine::builder().vars([("SET", "1"), ("OTHER", "2")]).hook(hook).build();
     let texts: Vec<_> = engine.problems().into_iter().map(|problem| problem.to_string()).collect();
-    assert!(texts.len() == 2 && texts[0].contains("`$UNSET`, which is not set"), "{texts:?}");
-    assert!(texts[1].contains("`$OTHER`, which is not among the variables that it allows"), "{texts:?}");
+    assert!(texts.len() == 2 && texts[0].contains("sends `$UNSET` empty: the variable is not set"), "{texts:?}");
+    assert!(texts[1].contains("sends `$OTHER` empty: add it to `allowedEnvVars`"), "{texts:?}");
 }
 
 #[tokio::test]
-async fn of_a_variable_that_comes_twice_the_last_value_counts() {
+async fn last_value_of_a_duplicate_variable_applies() {
     let server = Server::saying("200 OK", "", ALLOW);
     let hook = hook(server.url("/"), |http| http.header("x-token", "$TOKEN").allow_env("TOKEN"));
     let vars = [("TOKEN", "first"), ("TOKEN", "last")];
@@ -76,13 +76,13 @@ async fn of_a_variable_that_comes_twice_the_last_value_counts() {
 }
 
 #[tokio::test]
-async fn headers_that_cannot_be_sent_are_told_at_load() {
+async fn invalid_headers_are_reported_at_load() {
     for (name, value, text) in [
-        ("x y", "v", "`x y` is no name for a header"),
+        ("x y", "v", "`x y` is not a valid header name"),
         ("x", "a\r\nb: c", "the value of the header `x` has characters"),
-        ("Content-Length", "1", "`Content-Length` cannot be set"),
-        ("transfer-encoding", "chunked", "cannot be set"),
-        ("webhook-id", "1", "cannot be set"),
+        ("Content-Length", "1", "`Content-Length` is reserved"),
+        ("transfer-encoding", "chunked", "is reserved"),
+        ("webhook-id", "1", "is reserved"),
     ] {
         let engine = crate::engine("http://localhost/", |http| http.header(name, value));
         assert!(engine.problems()[0].to_string().contains(text), "{:?}", engine.problems());
@@ -91,7 +91,7 @@ async fn headers_that_cannot_be_sent_are_told_at_load() {
 }
 
 #[tokio::test]
-async fn a_name_and_password_in_the_url_become_a_header() {
+async fn credentials_in_the_url_become_a_header() {
     let server = Server::saying("200 OK", "", ALLOW);
     fire(format!("http://Aladdin:open%20sesame@{}/", server.address), |http| http).await;
     assert_eq!(server.request().header("authorization"), Some("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="));

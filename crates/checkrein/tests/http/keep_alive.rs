@@ -17,7 +17,7 @@ async fn fires_share_a_connection() {
 }
 
 #[tokio::test]
-async fn so_do_failures_and_answers_in_chunks() {
+async fn failures_and_chunked_responses_share_a_connection() {
     let server = Server::new(|request, stream| {
         if request.path == "/chunked" {
             let _ = write!(
@@ -38,7 +38,7 @@ async fn so_do_failures_and_answers_in_chunks() {
 }
 
 #[tokio::test]
-async fn new_hooks_use_the_connections_of_old_ones() {
+async fn new_hooks_reuse_open_connections() {
     let server = Server::saying("200 OK", "", ALLOW);
     let engine = engine(server.url("/"), |http| http);
     engine.fire(event()).await;
@@ -48,8 +48,8 @@ async fn new_hooks_use_the_connections_of_old_ones() {
 }
 
 #[tokio::test]
-async fn a_connection_that_the_server_has_closed_does_no_harm() {
-    // In both ways: it says so, or it does not.
+async fn closed_connections_are_replaced() {
+    // With and without an announcement.
     for header in ["connection: close\r\n", ""] {
         let server = Server::new(move |_, stream| {
             respond(stream, "200 OK", header, ALLOW);
@@ -64,8 +64,8 @@ async fn a_connection_that_the_server_has_closed_does_no_harm() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn many_fires_at_once() {
-    // Says whose event it has got.
+async fn parallel_fires_get_their_own_responses() {
+    // Replies with the session of the event.
     let server = Server::new(|request, stream| {
         let session = request.body.split('"').find(|text| text.starts_with("session-")).unwrap();
         respond(stream, "200 OK", "", &format!(r#"{{"decision":"deny","reason":"{session}"}}"#))
@@ -88,13 +88,13 @@ async fn many_fires_at_once() {
         fire.await.unwrap();
     }
     assert_eq!(server.requests().len(), 320);
-    // 16 at a time. A connection is available again a moment after its answer, so there may be some more.
+    // 16 at a time. A connection becomes available shortly after its response, so there may be some more.
     assert!(server.connections() <= 64, "{}", server.connections());
 }
 
-/// Otherwise one endpoint's answer would count for the next event, which it has not seen.
+/// Otherwise the response would apply to the next event, which the endpoint has not seen.
 #[tokio::test]
-async fn an_answer_that_nobody_asked_for_is_no_answer_to_the_next_event() {
+async fn unsolicited_response_is_not_used_for_the_next_event() {
     let with_length = |body: &str| format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len());
     let in_chunks = |body: &str| {
         format!("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n{:x}\r\n{body}\r\n0\r\n\r\n", body.len())

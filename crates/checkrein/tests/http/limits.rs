@@ -7,36 +7,36 @@ use checkrein::{Decision, FailureKind};
 use crate::server::{Server, Then, wait_for_end};
 use crate::{ALLOW, PATIENCE, assert_fails, engine, event, fire, hook};
 
-/// Waits for the end of a connection while the runtime goes on.
+/// Waits for the end of a connection without blocking the runtime.
 async fn assert_ends(ended: mpsc::Receiver<()>) {
     let waiting = tokio::task::spawn_blocking(move || ended.recv_timeout(PATIENCE));
     waiting.await.unwrap().expect("the connection is closed");
 }
 
 #[tokio::test]
-async fn an_answer_up_to_the_cap_is_read_and_a_longer_one_is_a_failure() {
+async fn response_over_the_limit_is_a_failure() {
     let server = Server::saying("200 OK", "", ALLOW);
     let exact = fire(server.url("/"), |http| http.response_cap(ALLOW.len())).await;
     assert_eq!(exact.decision(), Decision::Allow);
     let longer = fire(server.url("/"), |http| http.response_cap(ALLOW.len() - 1)).await;
-    assert_fails(&longer, FailureKind::OutputCap, "the answer is larger than the cap of 19 bytes");
+    assert_fails(&longer, FailureKind::OutputCap, "the response is larger than the limit of 19 bytes");
     let chunked = Server::new(|_, stream| {
         let _ = write!(stream, "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n14\r\n{ALLOW}\r\n0\r\n\r\n");
         Then::Keep
     });
     assert_eq!(fire(chunked.url("/"), |http| http.response_cap(20)).await.decision(), Decision::Allow);
     let longer = fire(chunked.url("/"), |http| http.response_cap(19)).await;
-    assert_fails(&longer, FailureKind::OutputCap, "the answer is larger than the cap of 19 bytes");
+    assert_fails(&longer, FailureKind::OutputCap, "the response is larger than the limit of 19 bytes");
 }
 
 #[tokio::test]
-async fn an_endless_answer_ends_at_the_cap() {
+async fn endless_response_ends_at_the_limit() {
     let (sent, ended) = (Arc::new(AtomicU64::new(0)), mpsc::channel());
     let (counted, tell) = (Arc::clone(&sent), ended.0);
     let server = Server::new(move |_, stream| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n");
         let chunk = format!("10000\r\n{}\r\n", "x".repeat(0x10000));
-        // Until the client hangs up: nothing else ends it.
+        // Until the client closes the connection.
         while stream.write_all(chunk.as_bytes()).is_ok() {
             counted.fetch_add(chunk.len() as u64, Ordering::SeqCst);
         }
@@ -46,18 +46,18 @@ async fn an_endless_answer_ends_at_the_cap() {
     let verdict = fire(server.url("/"), |http| http).await;
     assert_fails(&verdict, FailureKind::OutputCap, "bytes");
     assert_ends(ended.1).await;
-    // The rest is what the system's buffers hold.
+    // The rest is in buffers of the system.
     assert!(sent.load(Ordering::SeqCst) < 64 << 20, "{sent:?}");
 }
 
-/// In a process of its own, so that what other tests use is not counted.
+/// Runs in a separate process, without the memory of other tests.
 #[cfg(target_os = "linux")]
 #[test]
-fn memory_stays_flat_under_an_endless_answer() {
+fn memory_stays_bounded_during_an_endless_response() {
     const INNER: &str = "CHECKREIN_ENDLESS";
     if std::env::var_os(INNER).is_none() {
         let output = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "limits::memory_stays_flat_under_an_endless_answer", "--nocapture"])
+            .args(["--exact", "limits::memory_stays_bounded_during_an_endless_response", "--nocapture"])
             .env(INNER, "1")
             .output()
             .unwrap();
@@ -89,36 +89,36 @@ fn memory_stays_flat_under_an_endless_answer() {
             assert_fails(&fire(server.url("/"), |http| http.response_cap(cap)).await, FailureKind::OutputCap, "bytes");
         }
         let grown = peak_kib() - before;
-        // The cap, once more where what has come is put together, and 2 MiB.
+        // The limit, a copy of it, and 2 MiB.
         assert!(grown <= 2 * cap as u64 / 1024 + 2048, "{grown} KiB more");
         eprintln!("8 endless answers, {grown} KiB more at the peak");
     });
 }
 
 #[tokio::test]
-async fn a_long_answer_that_is_announced_is_not_even_read() {
+async fn response_with_a_large_content_length_is_not_read() {
     let server = Server::new(|_, stream| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000000000000\r\n\r\n");
         wait_for_end(stream);
         Then::Close
     });
     let verdict = fire(server.url("/"), |http| http).await;
-    assert_fails(&verdict, FailureKind::OutputCap, "the answer is larger than the cap of 1048576 bytes");
+    assert_fails(&verdict, FailureKind::OutputCap, "the response is larger than the limit of 1048576 bytes");
 }
 
 #[tokio::test]
-async fn a_head_without_end_is_a_failure() {
+async fn endless_headers_are_a_failure() {
     let server = Server::new(|_, stream| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n");
         while stream.write_all(format!("x: {}\r\n", "y".repeat(5000)).as_bytes()).is_ok() {}
         Then::Close
     });
-    assert_fails(&fire(server.url("/"), |http| http).await, FailureKind::HttpNet, "cannot be called");
+    assert_fails(&fire(server.url("/"), |http| http).await, FailureKind::HttpNet, "cannot call http://");
 }
 
 #[tokio::test]
-async fn one_deadline_covers_all_of_it() {
-    // It accepts and says nothing; it stops in the head; it stops in the body; it sends a byte now and then.
+async fn one_deadline_covers_the_whole_request() {
+    // The server sends nothing, stops in the headers, stops in the body, or sends single bytes slowly.
     for said in
         [None, Some("HTTP/1.1 200 OK\r\nx"), Some("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{"), Some("drip")]
     {
@@ -139,8 +139,8 @@ async fn one_deadline_covers_all_of_it() {
         let hook = hook(server.url("/"), |http| http).timeout(Duration::from_millis(200));
         let begun = Instant::now();
         let verdict = checkrein::Engine::builder().hook(hook).build().fire(event()).await;
-        assert!(begun.elapsed() < PATIENCE / 2, "the server would have taken for ever");
-        assert_fails(&verdict, FailureKind::Timeout, "took longer than 200ms");
+        assert!(begun.elapsed() < PATIENCE / 2, "the server never ends");
+        assert_fails(&verdict, FailureKind::Timeout, "timed out after 200ms");
         assert_ends(ended).await;
     }
 }
@@ -164,7 +164,7 @@ async fn dropping_a_fire_closes_its_connection() {
     assert_ends(ended).await;
 }
 
-/// The runtime of a blocking fire does not run when the fire has ended.
+/// The runtime of a blocking fire does not run after the fire.
 #[test]
 fn a_blocking_fire_closes_its_connection_at_the_deadline() {
     let (tell, ended) = mpsc::channel();
@@ -175,6 +175,6 @@ fn a_blocking_fire_closes_its_connection_at_the_deadline() {
     });
     let hook = hook(server.url("/"), |http| http).timeout(Duration::from_millis(200));
     let engine = checkrein::Engine::builder().hook(hook).build();
-    assert_fails(&engine.fire_blocking(event()), FailureKind::Timeout, "took longer than 200ms");
+    assert_fails(&engine.fire_blocking(event()), FailureKind::Timeout, "timed out after 200ms");
     ended.recv_timeout(PATIENCE).expect("the connection is closed");
 }

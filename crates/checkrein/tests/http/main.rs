@@ -1,5 +1,10 @@
-//! Hooks that are HTTP endpoints, against a server that misbehaves in every way it can.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
+//! HTTP hooks, against a server that misbehaves in many ways.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed test reports its cause by panicking"
+)]
 
 mod addresses;
 mod agents;
@@ -22,7 +27,7 @@ use checkrein::hook::HttpSpec;
 use checkrein::payload::ToolCall;
 use checkrein::{Engine, Event, EventKind, FailureKind, HookSpec, RawJson, Registry, Verdict};
 
-/// How long a hook may take here: far more than anything needs that does not hang.
+/// Timeout of hooks, far longer than any test needs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const ALLOW: &str = r#"{"decision":"allow"}"#;
@@ -40,7 +45,7 @@ fn engine(url: impl Into<String>, change: impl FnOnce(HttpSpec) -> HttpSpec) -> 
     Engine::builder().hook(hook(url, change)).build()
 }
 
-/// With other settings for all HTTP hooks.
+/// An engine with other settings for all HTTP hooks.
 fn engine_with(factory: HttpFactory, url: impl Into<String>) -> Engine {
     let mut registry = Registry::new();
     registry.register("http", factory).unwrap();
@@ -51,7 +56,7 @@ async fn fire(url: impl Into<String>, change: impl FnOnce(HttpSpec) -> HttpSpec)
     engine(url, change).fire(event()).await
 }
 
-/// The one failure of a verdict.
+/// The only failure of a verdict.
 fn failure(verdict: &Verdict) -> (FailureKind, String) {
     let failures: Vec<_> = verdict.failures().collect();
     match failures[..] {
@@ -64,5 +69,5 @@ fn failure(verdict: &Verdict) -> (FailureKind, String) {
 fn assert_fails(verdict: &Verdict, kind: FailureKind, text: &str) {
     let (found, message) = failure(verdict);
     assert!(found == kind && message.contains(text), "{found}: {message}");
-    assert!(verdict.decision().is_block(), "a gate that fails is closed");
+    assert!(verdict.decision().is_block(), "a failure closes the gate");
 }

@@ -15,8 +15,8 @@ async fn post(args: &[&str]) -> Verdict {
 }
 
 #[tokio::test]
-async fn posts_a_fixed_body_and_drops_the_answer() {
-    let server = Server::saying("200 OK", "", r#"{"decision":"block","reason":"nobody asked"}"#);
+async fn posts_a_fixed_body_and_drops_the_response() {
+    let server = Server::saying("200 OK", "", r#"{"decision":"block","reason":"unsolicited"}"#);
     let verdict = post(&[&server.url("/told"), r#"{"text":"done"}"#, "--allow-private"]).await;
     assert_eq!(verdict, Verdict::default());
     let request = server.request();
@@ -24,14 +24,14 @@ async fn posts_a_fixed_body_and_drops_the_answer() {
 }
 
 #[tokio::test]
-async fn what_goes_wrong_is_a_message_and_no_failure() {
+async fn errors_are_messages_and_not_failures() {
     let broken = Server::saying("500 Oh", "", "");
     let moved = Server::saying("302 Found", "location: /elsewhere\r\n", "");
     for (url, says) in [
         (broken.url("/"), "status 500"),
         (moved.url("/"), "status 302"),
-        ("http://127.0.0.1:9/".to_owned(), "could not post"),
-        ("http://no-such-host.invalid/".to_owned(), "could not post"),
+        ("http://127.0.0.1:9/".to_owned(), "cannot post"),
+        ("http://no-such-host.invalid/".to_owned(), "cannot post"),
     ] {
         let verdict = post(&[&url, "{}", "--allow-private"]).await;
         assert_eq!((verdict.failures().count(), verdict.decision().is_block()), (0, false), "{verdict:?}");
@@ -41,17 +41,17 @@ async fn what_goes_wrong_is_a_message_and_no_failure() {
 }
 
 #[tokio::test]
-async fn a_list_of_urls_that_hooks_may_call_is_no_failure_either() {
+async fn url_outside_the_allowlist_is_a_message() {
     let mut registry = Registry::new();
     registry.register("http", HttpFactory::new().allow_urls(["https://hooks.example.com/*"]).unwrap()).unwrap();
     let engine = Engine::builder().registry(registry).hook(hook(&["https://example.org/", "{}"])).build();
     let verdict = engine.fire(event()).await;
     assert_eq!((verdict.failures().count(), verdict.decision().is_block()), (0, false), "{verdict:?}");
-    assert!(verdict.messages()[0].text.contains("not on the list"), "{verdict:?}");
+    assert!(verdict.messages()[0].text.contains("not in the URL allowlist"), "{verdict:?}");
 }
 
 #[tokio::test]
-async fn an_answer_of_any_length_is_dropped() {
+async fn response_of_any_length_is_dropped() {
     let server = Server::new(|_, stream| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000000000000\r\n\r\n");
         Then::Close
@@ -60,16 +60,19 @@ async fn an_answer_of_any_length_is_dropped() {
 }
 
 #[test]
-fn a_url_that_cannot_be_posted_to_is_told_at_load() {
+fn invalid_url_is_reported_at_load() {
     for (url, says) in [
-        ("http://127.0.0.1:9/SECRET", "a private network, which hooks may not call; `--allow-private` allows it"),
+        (
+            "http://127.0.0.1:9/SECRET",
+            "a loopback or private address, which hooks may not call; `--allow-private` allows it",
+        ),
         ("http://me:SECRET@[::1]/", "`--allow-private` allows it"),
         ("http://169.254.169.254/SECRET", "a link-local address, which hooks may not call"),
-        ("http://SECRET:SECRET/", "the URL cannot be read"),
+        ("http://SECRET:SECRET/", "invalid URL"),
     ] {
         let engine = Engine::builder().hook(hook(&[url, "{}"])).build();
         let problem = engine.problems().first().unwrap_or_else(|| panic!("{url} was loaded")).to_string();
-        assert!(problem.contains("the builtin `http_post` cannot post") && problem.contains(says), "{problem}");
+        assert!(problem.contains("builtin `http_post` cannot post") && problem.contains(says), "{problem}");
         assert!(!problem.contains("SECRET") && problem.contains("post.rs"), "{problem}");
         assert_eq!(problem.contains("--allow-private"), says.contains("--allow-private"), "{problem}");
     }

@@ -1,4 +1,4 @@
-//! Connections belong to the runtime that made them.
+//! Connections belong to the runtime that opened them.
 
 use checkrein::{Decision, Engine};
 
@@ -11,7 +11,7 @@ fn engine_and_server() -> (Engine, Server) {
 }
 
 #[test]
-fn blocking_fires_outside_of_a_runtime() {
+fn blocking_fires_work_outside_a_runtime() {
     let (engine, server) = engine_and_server();
     for _ in 0..3 {
         assert_eq!(engine.fire_blocking(event()).decision(), Decision::Allow);
@@ -20,7 +20,7 @@ fn blocking_fires_outside_of_a_runtime() {
 }
 
 #[tokio::test]
-async fn blocking_fires_inside_of_a_runtime() {
+async fn blocking_fires_work_inside_a_runtime() {
     let (engine, server) = engine_and_server();
     for _ in 0..3 {
         assert_eq!(engine.fire_blocking(event()).decision(), Decision::Allow);
@@ -31,7 +31,7 @@ async fn blocking_fires_inside_of_a_runtime() {
 }
 
 #[test]
-fn fires_in_runtimes_that_come_and_go() {
+fn fires_work_in_short_lived_runtimes() {
     let (engine, server) = engine_and_server();
     for round in 0..6 {
         let mut builder = match round % 2 {
@@ -45,12 +45,12 @@ fn fires_in_runtimes_that_come_and_go() {
         assert_eq!(engine.fire_blocking(event()).decision(), Decision::Allow);
     }
     assert_eq!(server.requests().len(), 24);
-    // One for each runtime. On several threads a connection may be available again only after the next request.
+    // One for each runtime. With several threads, a connection may become available only after the next request.
     assert!((7..=13).contains(&server.connections()), "{}", server.connections());
 }
 
 #[test]
-fn an_engine_may_go_before_or_after_its_runtime() {
+fn engine_can_be_dropped_before_or_after_its_runtime() {
     let (engine, _server) = engine_and_server();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(engine.fire(event()));

@@ -1,4 +1,4 @@
-//! Credentials reach the endpoint and nobody else.
+//! Credentials reach only the endpoint.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
@@ -12,10 +12,10 @@ use tracing::{Event as TraceEvent, Metadata, Subscriber};
 use crate::server::{Server, Then, respond};
 use crate::{ALLOW, event, hook};
 
-/// Stands in every place that can hold a credential.
+/// Value of every credential.
 const SECRET: &str = "s3cr3t";
 
-/// Writes down everything that is traced.
+/// Records everything that is traced.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<String>>);
 
@@ -60,7 +60,7 @@ fn secretive(url: String) -> HookSpec {
     })
 }
 
-/// A server that repeats what it was sent: in a page, or as the reason of an answer.
+/// A server that repeats the request in a page, or as the reason of a reply.
 fn echoing(status: &'static str, body: fn(&str) -> String) -> Server {
     Server::new(move |request, stream| {
         let headers: Vec<_> = request.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
@@ -68,7 +68,7 @@ fn echoing(status: &'static str, body: fn(&str) -> String) -> Server {
     })
 }
 
-/// The text as a string in JSON, as few or as many of its characters escaped as can be.
+/// The text as a JSON string, with few or all characters escaped.
 fn json_string(text: &str, escape_all: bool) -> String {
     let escaped = text.chars().map(|character| match character {
         _ if escape_all => format!("\\u{:04X}", u32::from(character)),
@@ -78,7 +78,7 @@ fn json_string(text: &str, escape_all: bool) -> String {
     format!("\"{}\"", escaped.collect::<String>())
 }
 
-/// Everything that a fire leaves behind, as text.
+/// All output of a fire, as text.
 async fn traces(hook: HookSpec) -> String {
     let log = Log::default();
     let _guard = tracing::subscriber::set_default(log.clone());
@@ -91,7 +91,7 @@ async fn traces(hook: HookSpec) -> String {
 }
 
 #[tokio::test]
-async fn credentials_are_in_no_trace_of_a_fire() {
+async fn credentials_appear_in_no_output_of_a_fire() {
     let good = Server::saying("200 OK", "", ALLOW);
     let broken = Server::saying("500 Internal Server Error", "", "");
     let moved = Server::saying("302 Found", "location: http://me:s3cr3t@elsewhere/s3cr3t\r\n", "");
@@ -115,7 +115,7 @@ async fn credentials_are_in_no_trace_of_a_fire() {
 }
 
 #[tokio::test]
-async fn credentials_that_cannot_be_sent_are_not_shown_either() {
+async fn invalid_credentials_appear_in_no_output() {
     for change in [
         |http: HttpSpec| http.header("x", format!("{SECRET}\n")),
         |http: HttpSpec| http.secret(format!("whsec_{SECRET}!")),
@@ -126,7 +126,7 @@ async fn credentials_that_cannot_be_sent_are_not_shown_either() {
 }
 
 #[tokio::test]
-async fn credentials_that_a_server_repeats_are_in_no_trace_either() {
+async fn echoed_credentials_appear_in_no_output() {
     let page = echoing("500 Internal Server Error", |sent| format!("<p>bad request: {sent}</p>"));
     let status = echoing("403 Forbidden", |sent| format!(r#"{{"error":{}}}"#, json_string(sent, false)));
     let reason = echoing("200 OK", |sent| format!(r#"{{"decision":"deny","reason":{}}}"#, json_string(sent, false)));
@@ -134,7 +134,7 @@ async fn credentials_that_a_server_repeats_are_in_no_trace_either() {
     let noise = echoing("200 OK", |sent| format!("no JSON, {sent}"));
     let odd = format!("\"{SECRET}/\\");
     for server in [&page, &status, &reason, &spelt, &noise] {
-        // The password of a URL is sent only if no header says otherwise.
+        // The password of a URL is sent only without an `authorization` header.
         for hook in [
             secretive(server.url("/")),
             hook(format!("http://me:{SECRET}@{}/", server.address), |http| http),
@@ -151,7 +151,7 @@ async fn credentials_that_a_server_repeats_are_in_no_trace_either() {
             assert!(verdict.decision().is_block(), "{text}");
         }
     }
-    // What was meant is still understood.
+    // The reply is still valid.
     let verdict =
         Engine::builder().vars([("KEY", SECRET)]).hook(secretive(reason.url("/"))).build().fire(event()).await;
     assert_eq!(verdict.failures().count(), 0, "{verdict:?}");
@@ -160,7 +160,7 @@ async fn credentials_that_a_server_repeats_are_in_no_trace_either() {
 }
 
 #[tokio::test]
-async fn an_answer_keeps_its_words_whatever_headers_say() {
+async fn ordinary_header_values_are_not_redacted() {
     let server = Server::saying("200 OK", "", r#"{"decision":"deny","reason":"abc: no red cars before 2000"}"#);
     let hook = hook(server.url("/"), |http| {
         http.header("x-mode", "$MODE")

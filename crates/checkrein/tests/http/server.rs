@@ -1,28 +1,28 @@
-//! A server by hand, so that it can do what no server should.
+//! A handwritten server that can violate HTTP.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// What bytes go over.
+/// Connection of the server.
 pub trait Stream: Read + Write {}
 
 impl<T: Read + Write> Stream for T {}
 
-/// Whether the connection is kept after an answer.
+/// Action after a response.
 #[derive(PartialEq)]
 pub enum Then {
     Keep,
     Close,
 }
 
-/// A request as it came in.
+/// A received request.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     pub method: String,
     pub path: String,
-    /// With names in lower case.
+    /// Names are in lower case.
     pub headers: Vec<(String, String)>,
     pub body: String,
 }
@@ -48,7 +48,7 @@ impl Server {
         Self::wrapped(|stream| Box::new(stream), answer)
     }
 
-    /// Always says the same.
+    /// Always sends the same response.
     pub fn saying(status: &'static str, headers: &'static str, body: &'static str) -> Self {
         Self::new(move |_, stream| respond(stream, status, headers, body))
     }
@@ -76,7 +76,7 @@ impl Server {
         format!("http://{}{path}", self.address)
     }
 
-    /// How many connections there have been.
+    /// Number of accepted connections.
     pub fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
@@ -85,7 +85,7 @@ impl Server {
         self.requests.lock().unwrap()
     }
 
-    /// The only request that there was.
+    /// The only request.
     pub fn request(&self) -> Request {
         let requests = self.requests();
         assert_eq!(requests.len(), 1);
@@ -95,13 +95,13 @@ impl Server {
 
 pub fn respond(stream: &mut dyn Stream, status: &str, headers: &str, body: &str) -> Then {
     let length = if status.starts_with("204") { String::new() } else { format!("content-length: {}\r\n", body.len()) };
-    // The client may have gone; that is its business.
+    // The client may have closed the connection.
     let _ = write!(stream, "HTTP/1.1 {status}\r\n{length}{headers}\r\n{body}");
     let _ = stream.flush();
     Then::Keep
 }
 
-/// Waits until the client goes.
+/// Waits until the client closes the connection.
 pub fn wait_for_end(stream: &mut dyn Stream) {
     let _ = stream.read(&mut [0]);
 }
@@ -122,7 +122,7 @@ fn read(stream: &mut dyn Stream) -> Option<Request> {
             break end;
         }
         more(stream, &mut bytes)?;
-        // TLS, where none is spoken.
+        // A TLS handshake on a plain connection.
         if bytes[0] == 0x16 {
             return None;
         }

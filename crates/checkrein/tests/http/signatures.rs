@@ -11,7 +11,7 @@ use crate::{ALLOW, assert_fails, fire};
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
-/// As the specification has it, written a second time.
+/// Second implementation of the specification.
 fn signature(secret: &[u8], id: &str, timestamp: &str, body: &str) -> String {
     let mut mac = Hmac::<sha2::Sha256>::new_from_slice(secret).unwrap();
     mac.update(format!("{id}.{timestamp}.{body}").as_bytes());
@@ -40,7 +40,7 @@ async fn requests_are_signed() {
 }
 
 #[tokio::test]
-async fn a_secret_may_come_from_the_environment() {
+async fn secret_can_come_from_the_environment() {
     let server = Server::saying("200 OK", "", ALLOW);
     let hook = |name: &str| crate::hook(server.url("/"), |http| http.secret("${HOOK_SECRET}").allow_env(name));
     let builder = || checkrein::Engine::builder().vars([("HOOK_SECRET", SECRET)]);
@@ -49,12 +49,12 @@ async fn a_secret_may_come_from_the_environment() {
     let (id, timestamp) = (request.header("webhook-id").unwrap(), request.header("webhook-timestamp").unwrap());
     let expected = signature(&key(), id, timestamp, &request.body);
     assert_eq!(request.header("webhook-signature"), Some(expected.as_str()));
-    // One that is not there does not become a key that everybody knows.
+    // A missing variable does not become an empty key.
     let verdict = builder().hook(hook("OTHER")).build().fire(crate::event()).await;
-    assert_fails(&verdict, FailureKind::Schema, "the secret is empty");
+    assert_fails(&verdict, FailureKind::Schema, "`secret` is empty");
 }
 
-/// What a server does to sign an answer: whose id, when, which body, with which key.
+/// Id, timestamp and signature of a server's reply, from the id of the request and the body.
 type Sign = fn(&str, &str) -> [String; 3];
 
 async fn answered(sign: Sign) -> checkrein::Verdict {
@@ -72,7 +72,7 @@ fn signed(id: &str, at: u64, body: &str, key: &[u8]) -> [String; 3] {
 }
 
 #[tokio::test]
-async fn answers_that_must_be_signed() {
+async fn signed_replies_are_verified() {
     let right: &[Sign] = &[
         |id, body| signed(id, now(), body, &key()),
         |id, body| signed(id, now() - 60, body, &key()),
@@ -87,8 +87,8 @@ async fn answers_that_must_be_signed() {
     let wrong: &[(Sign, &str)] = &[
         (|id, body| signed(id, now(), body, b"another key"), "signature is wrong"),
         (|id, _| signed(id, now(), "{}", &key()), "signature is wrong"),
-        (|id, body| signed(id, now() - 400, body, &key()), "too old or from the future"),
-        (|id, body| signed(id, now() + 400, body, &key()), "too old or from the future"),
+        (|id, body| signed(id, now() - 400, body, &key()), "more than 5 minutes"),
+        (|id, body| signed(id, now() + 400, body, &key()), "more than 5 minutes"),
         (|_, body| signed("msg_other", now(), body, &key()), "for another request"),
         (|id, _| [id.to_owned(), now().to_string(), "v1,".to_owned()], "signature is wrong"),
     ];
@@ -98,14 +98,14 @@ async fn answers_that_must_be_signed() {
 }
 
 #[tokio::test]
-async fn an_answer_without_a_signature_or_with_ours_does_not_count() {
+async fn unsigned_and_echoed_replies_are_rejected() {
     let required = |http: HttpSpec| http.secret(SECRET).require_signed_reply();
     for body in [ALLOW, ""] {
         let server = Server::saying("200 OK", "", body);
         let verdict = fire(server.url("/"), required).await;
-        assert_fails(&verdict, FailureKind::HttpNet, "was called, but the answer is not signed");
+        assert_fails(&verdict, FailureKind::HttpNet, "rejected: it is not signed");
     }
-    // Who does not know the secret can still send back what we have signed.
+    // An endpoint without the secret can echo the signed request.
     let mirror = Server::new(|request, stream| {
         let own = request.headers.iter().filter(|(name, _)| name.starts_with("webhook-"));
         let headers: String = own.map(|(name, value)| format!("{name}: {value}\r\n")).collect();
@@ -113,5 +113,5 @@ async fn an_answer_without_a_signature_or_with_ours_does_not_count() {
     });
     assert_fails(&fire(mirror.url("/"), required).await, FailureKind::HttpNet, "signature is wrong");
     let verdict = fire("http://localhost/", HttpSpec::require_signed_reply).await;
-    assert_fails(&verdict, FailureKind::Schema, "signed answers need a secret");
+    assert_fails(&verdict, FailureKind::Schema, "signed replies are required, but there is no `secret`");
 }

@@ -33,16 +33,16 @@ fn url(server: &Server, host: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_certificate_that_nobody_trusts_is_a_failure() {
+async fn untrusted_certificate_is_a_failure() {
     let (server, _) = server(&["localhost"]);
     let verdict = fire(url(&server, "localhost"), |http| http).await;
-    assert_fails(&verdict, FailureKind::HttpNet, "no TLS: invalid peer certificate");
+    assert_fails(&verdict, FailureKind::HttpNet, "TLS handshake failed: invalid peer certificate");
     assert_fails(&verdict, FailureKind::HttpNet, "SSL_CERT_FILE");
     assert!(server.requests().is_empty());
 }
 
 #[tokio::test]
-async fn a_certificate_that_is_trusted_works_for_its_names() {
+async fn trusted_certificate_is_valid_for_its_names() {
     let (server, pem) = server(&["localhost", "127.0.0.1"]);
     let factory = || HttpFactory::new().extra_root_pem(&pem).unwrap();
     for host in ["localhost", "127.0.0.1"] {
@@ -57,11 +57,11 @@ async fn a_certificate_that_is_trusted_works_for_its_names() {
     let verdict = engine_with(factory, url(&server, "other.example.com")).fire(event()).await;
     assert_fails(&verdict, FailureKind::HttpNet, "not valid for name");
     assert!(HttpFactory::new().extra_root_pem("no certificate").is_err());
-    assert!(CryptoProvider::get_default().is_none(), "nothing is set for the whole process");
+    assert!(CryptoProvider::get_default().is_none(), "no process-wide setting is changed");
 }
 
 #[tokio::test]
-async fn a_server_without_tls_is_a_failure() {
+async fn server_without_tls_is_a_failure() {
     let server = Server::saying("200 OK", "", ALLOW);
-    assert_fails(&fire(url(&server, "localhost"), |http| http).await, FailureKind::HttpNet, "no TLS");
+    assert_fails(&fire(url(&server, "localhost"), |http| http).await, FailureKind::HttpNet, "TLS handshake failed");
 }

@@ -1,4 +1,4 @@
-//! Files of the agents that were observed: found where those look, and run with what those give to hooks.
+//! Hook files of agents: their locations, and the environment of their hooks.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
@@ -22,7 +22,7 @@ fn group(event: &str, command: &str) -> String {
 }
 
 #[test]
-fn files_come_in_the_order_of_each_agent() {
+fn files_are_in_the_order_of_each_agent() {
     let stop = group("Stop", "x");
     let world = World::with(&[
         (
@@ -59,7 +59,7 @@ fn files_come_in_the_order_of_each_agent() {
 }
 
 #[tokio::test]
-async fn a_plugin_of_goose_knows_where_it_is() {
+async fn goose_plugin_gets_its_directory() {
     let guard = r#"{"hooks":{"PreToolUse":[{"matcher":"shell","hooks":[{"type":"command","command":"echo \"from $PLUGIN_ROOT\" >&2; exit 2"}]}]}}"#;
     let world = World::with(&[
         ("home/.agents/plugins/mine/hooks/hooks.json", guard),
@@ -83,7 +83,7 @@ async fn a_plugin_of_goose_knows_where_it_is() {
 }
 
 #[tokio::test]
-async fn a_program_of_cline_is_a_hook_by_its_name() {
+async fn cline_program_is_a_hook_by_its_file_name() {
     let world = World::new();
     let script = world.write(
         "project/.clinerules/hooks/PreToolUse",
@@ -104,9 +104,9 @@ async fn a_program_of_cline_is_a_hook_by_its_name() {
     assert_eq!((verdict.decision(), verdict.reason()), (Decision::Halt, Some("no")));
 }
 
-/// A hook of anybody's that fits `Bash` fits the shell of every agent.
+/// A matcher for `Bash` matches the shell tool of every agent.
 #[test]
-fn one_matcher_fits_the_shell_of_every_agent() {
+fn one_matcher_matches_the_shell_of_every_agent() {
     let world = World::with(&[(
         crate::common::PROJECT,
         r#"{"hooks":[{"id":"g","event":"PreToolUse","matcher":"Bash","if":"Bash(ls*)","command":"x"}]}"#,

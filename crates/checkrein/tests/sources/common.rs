@@ -1,4 +1,4 @@
-//! A home, a project and an administrator's directory of a test's own.
+//! A temporary home, project and root directory for a test.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use checkrein::payload::ToolCall;
 use checkrein::{Event, HookSpec, Trust};
 use tempfile::TempDir;
 
-/// Where the files of each scope are.
+/// Paths of the files of each scope.
 pub const MANAGED: &str = "root/etc/checkrein/hooks.json";
 pub const USER: &str = "home/.config/checkrein/hooks.json";
 pub const PROJECT: &str = "project/.checkrein/hooks.json";
@@ -28,7 +28,7 @@ impl World {
         world
     }
 
-    /// With these files.
+    /// Creates a world with these files.
     pub fn with(files: &[(&str, &str)]) -> Self {
         let world = Self::new();
         for (path, text) in files {
@@ -45,11 +45,11 @@ impl World {
         let path = self.path(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, text).unwrap();
-        // Whatever the machine's umask is, an administrator's files are nobody else's to write.
+        // Managed files must not be writable by others, with any umask.
         #[cfg(unix)]
         if let Ok(inside) = path.strip_prefix(self.path("root")) {
-            for (at, above) in inside.ancestors().enumerate() {
-                self.mode(&Path::new("root").join(above).to_string_lossy(), if at == 0 { 0o644 } else { 0o755 });
+            for (depth, above) in inside.ancestors().enumerate() {
+                self.mode(&Path::new("root").join(above).to_string_lossy(), if depth == 0 { 0o644 } else { 0o755 });
             }
         }
         path
@@ -73,7 +73,7 @@ impl World {
         self.untrusted_in(dir).trust(Trust::everything())
     }
 
-    /// As a repository that was just cloned.
+    /// Sources of a repository that was just cloned.
     pub fn untrusted_in(&self, dir: &str) -> Sources {
         Sources::discover_in(&native::DIALECT, self.path(dir), self.place())
     }
@@ -82,23 +82,23 @@ impl World {
         self.sources().load()
     }
 
-    /// What is wrong, as `FILE CODE`, with paths from the test's own directory.
+    /// Diagnostics as `FILE CODE`, with paths relative to the test's directory.
     pub fn codes(&self, loaded: &Loaded) -> Vec<String> {
         let short = |file: &str| Path::new(file).strip_prefix(self.dir.path()).unwrap().display().to_string();
-        loaded.diagnostics.iter().map(|told| format!("{} {}", short(&told.file), told.code)).collect()
+        loaded.diagnostics.iter().map(|diagnostic| format!("{} {}", short(&diagnostic.file), diagnostic.code)).collect()
     }
 }
 
-/// A file with one hook at each name's event.
+/// A file with one hook per name.
 pub fn hooks(names: &[&str]) -> String {
     let hook = |name: &&str| format!(r#"{{"id": "{name}", "event": "PreToolUse", "command": "echo {name}"}}"#);
     format!(r#"{{"hooks": [{}]}}"#, names.iter().map(hook).collect::<Vec<_>>().join(","))
 }
 
-/// What an administrator's file brings with it.
+/// Id of the hook that every managed file adds.
 pub const PROTECTION: &str = "protect-self";
 
-/// The hooks that stand in files.
+/// Hooks that are written in files.
 pub fn written(hooks: &[HookSpec]) -> impl Iterator<Item = &HookSpec> {
     hooks.iter().filter(|spec| spec.info.id != PROTECTION)
 }
@@ -112,7 +112,7 @@ pub fn ready(hooks: &[HookSpec]) -> Vec<&str> {
     ready.map(|spec| spec.info.id.as_str()).collect()
 }
 
-/// The files that were found, as their names.
+/// Names of the files that were found.
 pub fn found(loaded: &Loaded) -> Vec<String> {
     let found = loaded.files.iter().filter(|file| file.status != FileStatus::Missing);
     found.map(|file| file.path.file_name().unwrap().to_string_lossy().into_owned()).collect()

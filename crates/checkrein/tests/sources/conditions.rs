@@ -1,4 +1,4 @@
-//! Rules and patterns for tool input.
+//! Permission rules and patterns for tool input.
 
 use checkrein::dialects::{InputPattern, PermissionRule};
 use checkrein::hook::{Grammar, SkipReason};
@@ -29,7 +29,7 @@ fn command(text: &str) -> Event {
 }
 
 #[test]
-fn rules_for_commands() {
+fn command_rules_match_shell_commands() {
     for (rule, text, expected) in [
         ("Bash", "anything", true),
         ("Edit", "anything", false),
@@ -74,7 +74,7 @@ fn rules_for_commands() {
 }
 
 #[test]
-fn rules_for_files() {
+fn file_rules_match_paths() {
     for (rule, path, expected) in [
         ("Edit(src/**)", "/srv/project/src/a/b.rs", true),
         ("Edit(src/**)", "src/a.rs", true),
@@ -108,11 +108,11 @@ fn rules_for_files() {
         runs(ruled("Read(.env)"), &several) && runs(ruled("Read(c)"), &several) && !runs(ruled("Read(b)"), &several)
     );
     let elsewhere = tool_call("Edit", r#"{"file_path": "src/a"}"#).within(Envelope::new().cwd("/other"));
-    assert!(runs(ruled("Edit(src/**)"), &elsewhere), "the event's directory counts");
+    assert!(runs(ruled("Edit(src/**)"), &elsewhere), "relative to the working directory of the event");
 }
 
 #[test]
-fn rules_for_all_else() {
+fn other_rules_match_values_of_the_input() {
     for (rule, input, expected) in [
         ("Web(https://*)", r#"{"url": "https://example.com"}"#, true),
         ("Web(https://*)", r#"{"url": "ftp://example.com"}"#, false),
@@ -126,17 +126,21 @@ fn rules_for_all_else() {
 }
 
 #[test]
-fn a_rule_never_holds_where_no_tool_is_called() {
+fn rule_never_holds_without_a_tool() {
     let start = || Event::session_start(SessionStart::new());
     assert!(runs(spec(), &start()) && !runs(ruled("Bash"), &start()));
     let engine = Engine::builder().hook(ruled("Bash")).build();
-    assert!(engine.problems()[0].to_string().contains("never runs at `session_start`"), "{:?}", engine.problems());
+    assert!(
+        engine.problems()[0].to_string().contains("which `session_start` does not have"),
+        "{:?}",
+        engine.problems()
+    );
     let input: RawJson = r#"{"command": "git push"}"#.parse().unwrap();
     assert!(runs(ruled("Bash(git *)"), &Event::post_tool_use(ToolOutcome::new("Bash", input))));
 }
 
 #[test]
-fn patterns_for_input_fit_whatever_an_agent_calls_the_field() {
+fn input_patterns_match_every_agents_field_names() {
     for (field, pattern, input, expected) in [
         ("file_path", r"\.env$", r#"{"path": "a/.env", "file_text": "x"}"#, true),
         ("file_path", r"\.env$", r#"{"path": "a/env", "file_text": ".env"}"#, false),
@@ -147,7 +151,7 @@ fn patterns_for_input_fit_whatever_an_agent_calls_the_field() {
         ("content", "KEY", r#"{"command": "*** Begin Patch\n*** Add File: a\n+KEY\n*** End Patch"}"#, true),
         ("content", "KEY", r#"{"path": "KEY"}"#, false),
         ("command", "push", r#"{"commands": ["ls", "git push"]}"#, true),
-        // The field itself counts if it is there.
+        // The field itself takes precedence.
         ("file_path", r"\.env$", r#"{"file_path": "a", "path": ".env"}"#, false),
     ] {
         let mut spec = spec();
@@ -160,7 +164,7 @@ fn patterns_for_input_fit_whatever_an_agent_calls_the_field() {
 }
 
 #[test]
-fn patterns_for_input() {
+fn input_patterns_match_fields() {
     let with = |patterns: &[(&str, &str)]| {
         let mut spec = spec();
         let pattern = |(field, name): &(&str, &str)| InputPattern {
@@ -186,7 +190,7 @@ fn patterns_for_input() {
 }
 
 #[test]
-fn the_plan_tells_which_condition_does_not_hold() {
+fn plan_names_the_condition_that_does_not_hold() {
     let mut spec = ruled("Bash(git *)");
     spec.input = vec![InputPattern { field: "cwd".to_owned(), matcher: Matcher::names(["/"]) }];
     let engine = Engine::builder().hook(spec).build();

@@ -1,7 +1,7 @@
-//! Files as they should not be. Each is read as every dialect that has files: nothing panics, what is wrong is said, and
-//! where. That it ends soon and takes little memory follows from the limits of the reader, not from a clock.
+//! Broken files, each read in every dialect with files. Nothing panics, and every problem is reported with its position. The
+//! limits of the reader bound time and memory.
 //!
-//! What cannot be checked in, such as pipes, circles of links and 50 MiB, is made in `unreadable`.
+//! `unreadable` creates what cannot be checked in: pipes, loops of links and a file of 50 MiB.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use checkrein::dialects::{self, Dialect};
 use checkrein::hook::HookState;
 use checkrein::hook_files::{FileStatus, Loaded, Locations, Sources};
 
-/// Names of files that nothing is wrong with start so.
+/// Prefix of the names of valid files.
 const SUCCESS: &str = "fine-";
 
 fn corpus() -> Vec<PathBuf> {
@@ -28,31 +28,31 @@ fn load(dialect: &'static Dialect, path: &PathBuf) -> (Sources, Loaded) {
     (sources, loaded)
 }
 
-/// What holds for every file in every dialect.
+/// Checks that hold for every file in every dialect.
 fn check(dialect: &'static Dialect, path: &PathBuf) -> Loaded {
     let (sources, loaded) = load(dialect, path);
     let name = format!("{} as {}", path.display(), dialect.name);
-    for told in &loaded.diagnostics {
-        assert!(!told.file.is_empty() && !told.message.is_empty(), "{name}: {told:?}");
-        let whole = ["missing-file", "io-error", "bad-url-pattern", "no-effect"].contains(&told.code);
-        assert!(told.at.is_some() || whole, "{name}: no place: {told}");
-        assert!(!told.to_string().contains('\0'), "{name}");
-        if let Some(at) = &told.at {
-            assert!(at.place.line > 0 && at.place.column > 0, "{name}: {told}");
+    for diagnostic in &loaded.diagnostics {
+        assert!(!diagnostic.file.is_empty() && !diagnostic.message.is_empty(), "{name}: {diagnostic:?}");
+        let is_for_file = ["missing-file", "io-error", "bad-url-pattern", "no-effect"].contains(&diagnostic.code);
+        assert!(diagnostic.at.is_some() || is_for_file, "{name}: no position: {diagnostic}");
+        assert!(!diagnostic.to_string().contains('\0'), "{name}");
+        if let Some(at) = &diagnostic.at {
+            assert!(at.place.line > 0 && at.place.column > 0, "{name}: {diagnostic}");
         }
     }
     let unknown = loaded.files[0].status.is_unknown();
     let closed = loaded.hooks.iter().any(|spec| matches!(spec.state, HookState::Broken(_)));
     let has_gates = checkrein::EventKind::ALL.iter().any(|kind| dialect.is_gate(kind));
     assert!(!unknown || closed || !has_gates, "{name}: an open gate");
-    // Whatever was read can be loaded.
+    // An engine can load the result.
     let engine = Engine::builder().sources(sources).build();
     assert_eq!(engine.diagnostics().len(), loaded.diagnostics.len());
     loaded
 }
 
 #[test]
-fn every_broken_file_is_told_of() {
+fn every_broken_file_is_reported() {
     let files = corpus();
     assert!(files.len() >= 60, "{}", files.len());
     let mut silent = Vec::new();
@@ -66,18 +66,18 @@ fn every_broken_file_is_told_of() {
             silent.push(name);
         }
     }
-    assert_eq!(silent, [""; 0], "nothing is said of them");
+    assert_eq!(silent, [""; 0], "files without diagnostics");
 }
 
 #[test]
-fn no_file_breaks_any_dialect() {
+fn no_file_panics_in_any_dialect() {
     for dialect in dialects::ALL.iter().filter(|dialect| !dialect.config.files.is_empty()) {
         corpus().iter().for_each(|path| drop(check(dialect, path)));
     }
 }
 
 #[test]
-fn a_file_cut_off_anywhere_is_never_a_panic() {
+fn truncated_file_never_panics() {
     let dir = tempfile::tempdir().unwrap();
     let whole = r#"{"include": ["native"], "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [
         {"id": "ä", "command": "x", "timeout": 1.5, "env": {"A": "\u00e4"}, "if": "Bash(git *)"}]}]}}"#;

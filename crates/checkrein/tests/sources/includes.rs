@@ -1,4 +1,4 @@
-//! Files that files include.
+//! Included files.
 
 use checkrein::dialects::Dialect;
 use checkrein::dialects::agents::native;
@@ -14,7 +14,7 @@ fn include(path: &str, more: &str) -> String {
 }
 
 #[test]
-fn paths_start_at_the_including_file_or_at_home() {
+fn include_paths_are_relative_to_the_file_or_home() {
     let world = World::with(&[
         (USER, &include("../more.yaml", "")),
         ("home/.config/more.yaml", "hooks: [{id: beside, event: Stop, command: x}]"),
@@ -24,12 +24,12 @@ fn paths_start_at_the_including_file_or_at_home() {
     let loaded = world.load();
     assert_eq!(ids(&loaded.hooks), ["beside", "at-home"]);
     let scopes: Vec<_> = loaded.hooks.iter().map(|spec| spec.info.source.scope).collect();
-    assert_eq!(scopes, [Scope::User, Scope::Project], "whoever includes a file vouches for it");
+    assert_eq!(scopes, [Scope::User, Scope::Project], "an included file has the scope of the including one");
     assert_eq!(world.codes(&loaded), [""; 0]);
 }
 
 #[test]
-fn a_file_that_is_included_and_gone_closes_what_it_might_have_guarded() {
+fn missing_included_file_closes_its_gates() {
     let world = World::with(&[(PROJECT, &hooks(&["project"])), (LOCAL, &include("none.json", ""))]);
     let loaded = world.load();
     assert_eq!(world.codes(&loaded), ["project/.checkrein/none.json missing-file"]);
@@ -39,7 +39,7 @@ fn a_file_that_is_included_and_gone_closes_what_it_might_have_guarded() {
 }
 
 #[test]
-fn all_files_of_a_dialect_and_circles() {
+fn include_of_a_dialect_reads_all_files_and_ends_in_cycles() {
     let world = World::with(&[
         (USER, &hooks(&["user"])),
         (PROJECT, &hooks(&["project"])),
@@ -54,18 +54,18 @@ fn all_files_of_a_dialect_and_circles() {
 }
 
 #[test]
-fn a_chain_of_files_has_an_end() {
+fn include_depth_is_limited() {
     let world = World::new();
-    for at in 0..100 {
-        world.write(&format!("x/{at}.json"), include(&format!("{}.json", at + 1), ""));
+    for number in 0..100 {
+        world.write(&format!("x/{number}.json"), include(&format!("{}.json", number + 1), ""));
     }
     let loaded = Sources::of_files(&native::DIALECT, [world.path("x/0.json")]).load();
     assert_eq!(world.codes(&loaded), ["x/17.json too-many-files"]);
-    assert!(matches!(loaded.hooks[0].state, HookState::Broken(_)), "nobody knows what the rest says");
+    assert!(matches!(loaded.hooks[0].state, HookState::Broken(_)), "the rest is unknown, so gates close");
 }
 
 #[test]
-fn an_include_says_what_is_done_when_its_hooks_fail() {
+fn include_sets_the_failure_policy() {
     let two = r#"{"hooks": [
         {"id": "silent", "event": "Stop", "command": "x"},
         {"id": "own", "event": "Stop", "command": "y", "on_failure": "closed"}]}"#;
@@ -73,12 +73,16 @@ fn an_include_says_what_is_done_when_its_hooks_fail() {
     world.write("home/.config/checkrein/more.json", two);
     let loaded = world.load();
     let effects: Vec<_> = loaded.hooks.iter().map(|spec| spec.info.on_failure).collect();
-    assert_eq!(effects, [Some(FailurePolicy::Ask), Some(FailurePolicy::Closed)], "what a hook says itself counts more");
+    assert_eq!(
+        effects,
+        [Some(FailurePolicy::Ask), Some(FailurePolicy::Closed)],
+        "the hook's own policy takes precedence"
+    );
 }
 
 #[test]
-fn a_repository_cannot_loosen_what_is_not_its_own() {
-    // An agent that knows only the project's file, so that it is read before the user's.
+fn repository_cannot_weaken_files_of_the_user() {
+    // An agent with only a project file, so that it is read before the user's.
     let mut agent = native::DIALECT.clone();
     agent.name = "agent";
     agent.config.files = Box::leak(Box::new([FileRow::new(Scope::Project, PathBase::Project, "agent.json")]));
@@ -95,7 +99,7 @@ fn a_repository_cannot_loosen_what_is_not_its_own() {
 }
 
 #[test]
-fn an_included_entry_that_calls_checkrein_is_not_run_again() {
+fn included_hook_that_calls_checkrein_is_disabled() {
     let commands = [
         "checkrein hook --as claude",
         "/usr/bin/checkrein hook",
@@ -112,11 +116,11 @@ fn an_included_entry_that_calls_checkrein_is_not_run_again() {
     assert_eq!(ready(&loaded.hooks), ["checkrein check", "echo checkrein hook"]);
     assert_eq!(world.codes(&loaded), ["home/.config/checkrein/agent.json calls-itself"; 4]);
     let world = World::with(&[(USER, &text)]);
-    assert_eq!(ready(&world.load().hooks).len(), 6, "what is not included is as it is");
+    assert_eq!(ready(&world.load().hooks).len(), 6, "only included hooks are disabled");
 }
 
 #[tokio::test]
-async fn a_plugin_knows_where_it_is() {
+async fn plugin_gets_its_directory() {
     let dir = tempfile::tempdir().unwrap();
     let hook = |command: &str| format!(r#"{{"type":"command","command":{}}}"#, checkrein::RawJson::string(command));
     let text = format!(
@@ -141,7 +145,7 @@ async fn a_plugin_knows_where_it_is() {
 }
 
 #[test]
-fn one_of_several_agents_can_be_named() {
+fn hooks_of_one_agent_can_be_selected() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("team.yaml");
     let hooks = |name: &str| {

@@ -1,5 +1,10 @@
-//! Hooks from files: real ones, in temporary directories.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
+//! Hook files in temporary directories.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed test reports its cause by panicking"
+)]
 
 #[cfg(unix)]
 mod agents;

@@ -1,4 +1,4 @@
-//! Which files are found, and in which order their hooks come.
+//! Files that are found, and the order of their hooks.
 
 use checkrein::dialects::agents::native;
 use checkrein::hook::SkipReason;
@@ -8,16 +8,16 @@ use checkrein::{Engine, HookSpec, Scope, Trust};
 use crate::common::{LOCAL, MANAGED, PROJECT, USER, World, found, hooks, ids, tool_call, written};
 
 #[test]
-fn no_files_are_fine() {
+fn missing_files_are_no_error() {
     let world = World::new();
     let loaded = world.load();
     assert!(loaded.hooks.is_empty() && loaded.diagnostics.is_empty());
     assert!(loaded.files.iter().all(|file| file.status == FileStatus::Missing && file.hooks == 0));
-    assert!(loaded.files.iter().any(|file| file.path == world.path(PROJECT)), "it says where it looked");
+    assert!(loaded.files.iter().any(|file| file.path == world.path(PROJECT)), "missing files are listed");
 }
 
 #[test]
-fn files_come_in_the_order_of_the_dialect_and_none_hides_another() {
+fn files_are_in_the_order_of_the_dialect_and_all_are_read() {
     let world = World::with(&[
         (LOCAL, &hooks(&["local"])),
         (PROJECT, &hooks(&["project-1", "project-2"])),
@@ -37,12 +37,12 @@ fn files_come_in_the_order_of_the_dialect_and_none_hides_another() {
     let scopes: Vec<_> = written(&loaded.hooks).map(|spec| spec.info.source.scope).collect();
     assert_eq!(scopes, [Managed, Managed, User, User, User, Project, Project, Local]);
     let counts: Vec<_> = loaded.files.iter().filter(|file| file.hooks > 0).map(|file| file.hooks).collect();
-    assert_eq!(counts, [2, 1, 1, 1, 1, 2, 1], "with the one that an administrator's file brings");
+    assert_eq!(counts, [2, 1, 1, 1, 1, 2, 1], "including `protect-self`");
     assert!(loaded.files.iter().all(|file| file.dialect == "native"));
 }
 
 #[test]
-fn every_hook_knows_its_place() {
+fn every_hook_has_file_and_line() {
     let world = World::with(&[(PROJECT, "{\"hooks\": {\n  \"Stop\": [\n    {\"command\": \"x\"}\n  ]\n}}")]);
     let loaded = world.load();
     let source = &loaded.hooks[0].info.source;
@@ -51,7 +51,7 @@ fn every_hook_knows_its_place() {
 }
 
 #[test]
-fn all_extensions_are_read_and_it_is_said() {
+fn several_extensions_are_read_with_a_warning() {
     let world = World::with(&[
         ("project/.checkrein/hooks.yaml", "hooks: [{id: yaml, event: Stop, command: x}]"),
         (PROJECT, &hooks(&["json"])),
@@ -63,7 +63,7 @@ fn all_extensions_are_read_and_it_is_said() {
 }
 
 #[test]
-fn the_nearest_directory_upwards_has_the_file() {
+fn nearest_parent_directory_with_the_file_is_used() {
     let world = World::with(&[
         (PROJECT, &hooks(&["top"])),
         (LOCAL, &hooks(&["top-local"])),
@@ -71,17 +71,17 @@ fn the_nearest_directory_upwards_has_the_file() {
         (".checkrein/hooks.json", &hooks(&["outside"])),
     ]);
     std::fs::create_dir_all(world.path("project/a/b/c")).unwrap();
-    let of = |dir: &str| world.sources_in(dir).load();
-    assert_eq!(ids(&of("project/a/b/c").hooks), ["near", "top-local"], "each file by itself");
-    assert_eq!(ids(&of("project").hooks), ["top", "top-local"], "not past the root of the repository");
+    let load_in = |dir: &str| world.sources_in(dir).load();
+    assert_eq!(ids(&load_in("project/a/b/c").hooks), ["near", "top-local"], "each file separately");
+    assert_eq!(ids(&load_in("project").hooks), ["top", "top-local"], "not above the root of the repository");
     std::fs::write(world.path("project/a/b/.git"), "gitdir: elsewhere").unwrap();
-    assert!(of("project/a/b/c").hooks.is_empty(), "a worktree has a file there");
+    assert!(load_in("project/a/b/c").hooks.is_empty(), "in a worktree, `.git` is a file");
     std::fs::create_dir_all(world.path("loose/deep")).unwrap();
-    assert!(of("loose/deep").hooks.is_empty(), "what lies above may be anybody's");
+    assert!(load_in("loose/deep").hooks.is_empty(), "parent directories may belong to other users");
 }
 
 #[test]
-fn the_place_for_settings_can_be_another() {
+fn config_directory_can_be_set() {
     let world = World::with(&[("settings/checkrein/hooks.json", &hooks(&["moved"])), (USER, &hooks(&["usual"]))]);
     let place = world.place().config(world.path("settings"));
     let loaded = Sources::discover_in(&native::DIALECT, world.path("project"), place).trust(Trust::everything()).load();
@@ -97,7 +97,7 @@ fn the_place_for_settings_can_be_another() {
 }
 
 #[test]
-fn files_named_by_the_caller_come_behind_and_are_his() {
+fn explicit_files_come_last_and_have_user_scope() {
     let world = World::with(&[(USER, &hooks(&["user"])), ("x/mine.hooks", &hooks(&["mine"])), ("x/b.toml", "")]);
     let named = ["x/mine.hooks", "x/b.toml", "x/none.json"].map(|path| world.path(path));
     let loaded = world.sources().and(Sources::of_files(&native::DIALECT, named)).load();
@@ -108,7 +108,7 @@ fn files_named_by_the_caller_come_behind_and_are_his() {
 }
 
 #[test]
-fn a_file_is_read_once_whatever_it_is_called() {
+fn file_is_read_once_under_all_its_names() {
     let world = World::with(&[(USER, &hooks(&["one"]))]);
     let again = Sources::of_files(
         &native::DIALECT,
@@ -118,7 +118,7 @@ fn a_file_is_read_once_whatever_it_is_called() {
 }
 
 #[test]
-fn the_plan_shows_which_of_two_hooks_that_are_the_same_is_dropped() {
+fn plan_shows_the_duplicate_hook() {
     let same = |id: &str| format!(r#"{{"hooks": [{{"id": "{id}", "event": "PreToolUse", "command": "./guard"}}]}}"#);
     let world = World::with(&[(USER, &same("mine")), (PROJECT, &same("theirs")), (LOCAL, &hooks(&["other"]))]);
     let engine = Engine::builder().sources(world.sources()).build();

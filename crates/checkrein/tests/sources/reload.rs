@@ -1,4 +1,4 @@
-//! Reading files again, by hand.
+//! Reloads of files.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,9 +10,9 @@ use checkrein::{Decision, Engine, Envelope, Event, EventKind, HookSpec, Observer
 use crate::common::{LOCAL, PROJECT, USER, World, hooks, tool_call};
 
 #[derive(Clone, Default)]
-pub struct Told(pub Arc<Mutex<Vec<Reload>>>);
+pub struct Reloads(pub Arc<Mutex<Vec<Reload>>>);
 
-impl Observer for Told {
+impl Observer for Reloads {
     fn reloaded(&self, change: &Reload) {
         self.0.lock().unwrap().push(change.clone());
     }
@@ -23,13 +23,13 @@ fn ids(infos: &[Arc<checkrein::hook::HookInfo>]) -> Vec<&str> {
 }
 
 #[test]
-fn what_changed_is_told() {
+fn reload_reports_changes() {
     let world = World::with(&[(USER, &hooks(&["a", "b", "c"]))]);
-    let told = Told::default();
+    let reloads = Reloads::default();
     let code = HookSpec::shell("code", EventKind::PreToolUse, "true");
-    let engine = Engine::builder().sources(world.sources()).hook(code).observer(told.clone()).build();
+    let engine = Engine::builder().sources(world.sources()).hook(code).observer(reloads.clone()).build();
     assert!(engine.reload().unchanged);
-    assert!(told.0.lock().unwrap().is_empty(), "nothing changed, nothing to tell");
+    assert!(reloads.0.lock().unwrap().is_empty(), "no changes, no call");
 
     world.write(USER, hooks(&["a", "c", "d"]).replace("echo c", "echo C").replace("[{", "[\n\n{"));
     world.write(LOCAL, hooks(&["local"]));
@@ -37,7 +37,7 @@ fn what_changed_is_told() {
     assert_eq!((ids(&change.added), ids(&change.removed)), (vec!["d", "local"], vec!["b"]));
     assert_eq!(ids(&change.changed), ["c"], "another line is no change");
     assert!(!change.kept_old && change.diagnostics.is_empty());
-    assert_eq!(told.0.lock().unwrap().len(), 1);
+    assert_eq!(reloads.0.lock().unwrap().len(), 1);
     let hooks = engine.hooks_for(&EventKind::PreToolUse);
     let now: Vec<_> = hooks.iter().map(|spec| spec.info.id.as_str()).collect();
     assert_eq!(now, ["a", "c", "d", "local", "code"]);
@@ -45,7 +45,7 @@ fn what_changed_is_told() {
 }
 
 #[test]
-fn hooks_stay_as_they_were_while_a_file_cannot_be_read() {
+fn hooks_stay_while_a_file_is_unreadable() {
     let world = World::with(&[(USER, &hooks(&["a"])), (PROJECT, &hooks(&["b"]))]);
     let engine = Engine::builder().sources(world.sources()).build();
     let now = || engine.hooks_for(&EventKind::PreToolUse).iter().map(|spec| spec.info.id.clone()).collect::<Vec<_>>();
@@ -54,7 +54,7 @@ fn hooks_stay_as_they_were_while_a_file_cannot_be_read() {
     let change = engine.reload();
     assert!(change.kept_old && change.added.is_empty());
     assert_eq!(now(), ["a", "b"]);
-    let codes: Vec<_> = engine.diagnostics().iter().map(|told| told.code).collect();
+    let codes: Vec<_> = engine.diagnostics().iter().map(|diagnostic| diagnostic.code).collect();
     assert_eq!(codes, ["not-readable", "old-hooks"]);
     let again = engine.reload();
     assert!(again.unchanged && again.kept_old);
@@ -63,19 +63,19 @@ fn hooks_stay_as_they_were_while_a_file_cannot_be_read() {
     assert_eq!(ids(&engine.reload().added), ["new"]);
     assert_eq!((now(), engine.diagnostics().len()), (vec!["a".into(), "new".into(), "b".into()], 0));
 
-    // One that was never there has nothing to keep.
+    // A new broken file has no old hooks.
     world.write(LOCAL, "{ half");
     assert!(!engine.reload().kept_old);
     assert_eq!(now().last().map(String::as_str), Some("unreadable"));
     assert_eq!(engine.fire_blocking(tool_call("Bash", "{}")).decision(), Decision::Deny);
-    // One that is gone is gone.
+    // Hooks of a removed file are removed.
     std::fs::remove_file(world.path(LOCAL)).unwrap();
     std::fs::remove_file(world.path(PROJECT)).unwrap();
     assert_eq!(ids(&engine.reload().removed), ["b", "unreadable"]);
 }
 
 #[tokio::test]
-async fn a_fire_under_way_finishes_with_the_hooks_that_it_started_with() {
+async fn running_fire_keeps_its_hooks() {
     let world = World::new();
     let (started, go) = (world.path("started"), world.path("go"));
     let hook = |answer: &str| {
@@ -90,9 +90,9 @@ async fn a_fire_under_way_finishes_with_the_hooks_that_it_started_with() {
     let engine = Engine::builder().sources(world.sources()).build();
     let firing = engine.clone();
     let fire = tokio::spawn(async move { firing.fire(tool_call("Bash", "{}")).await });
-    let patience = std::time::Instant::now();
+    let start = std::time::Instant::now();
     while !started.exists() {
-        assert!(patience.elapsed() < Duration::from_secs(30), "the hook never started");
+        assert!(start.elapsed() < Duration::from_secs(30), "the hook never started");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     world.write(USER, hook("new"));
@@ -103,7 +103,7 @@ async fn a_fire_under_way_finishes_with_the_hooks_that_it_started_with() {
 }
 
 #[tokio::test]
-async fn a_hook_that_runs_once_remembers_that_it_has() {
+async fn once_hook_does_not_run_again_after_a_reload() {
     let once = |more: &str| {
         format!(
             r#"{{"hooks": [{{"id": "hello", "event": "SessionStart", "once": true, "command": "echo hi"}}{more}]}}"#
@@ -119,20 +119,20 @@ async fn a_hook_that_runs_once_remembers_that_it_has() {
 }
 
 #[test]
-fn an_observer_that_reads_again_or_panics_breaks_nothing() {
+fn observer_can_reload_or_panic() {
     #[derive(Clone, Default)]
-    struct Odd(Arc<Mutex<Option<Engine>>>);
-    impl Observer for Odd {
+    struct ReloadsAndPanics(Arc<Mutex<Option<Engine>>>);
+    impl Observer for ReloadsAndPanics {
         fn reloaded(&self, _: &Reload) {
             let engine = self.0.lock().unwrap().clone();
             assert!(engine.unwrap().reload().unchanged);
-            panic!("odd");
+            panic!("in reloaded");
         }
     }
     let world = World::new();
-    let odd = Odd::default();
-    let engine = Engine::builder().sources(world.sources()).observer(odd.clone()).build();
-    *odd.0.lock().unwrap() = Some(engine.clone());
+    let observer = ReloadsAndPanics::default();
+    let engine = Engine::builder().sources(world.sources()).observer(observer.clone()).build();
+    *observer.0.lock().unwrap() = Some(engine.clone());
     world.write(USER, hooks(&["a"]));
     assert_eq!(ids(&engine.reload().added), ["a"]);
 }

@@ -1,4 +1,4 @@
-//! No file changes anything of a wider scope: neither hooks nor settings, neither to soften nor to harden them.
+//! No file changes hooks or settings of a wider scope, neither to weaken nor to strengthen them.
 
 use std::fmt::Write as _;
 
@@ -22,7 +22,7 @@ const KEYS: &[(&str, &[&str])] = &[
     ("$schema", &[r#""x""#]),
     ("version", &["1"]),
     ("description", &[r#""x""#]),
-    // Its own keys are in `INCLUDES`.
+    // The keys of an include are in `INCLUDES`.
     ("include", &[r#"[{"dialect": "claude"}]"#]),
     ("compat", &[r#""exact""#, r#""safe""#]),
     ("allow_skip", &["true", "false"]),
@@ -62,14 +62,14 @@ const INCLUDES: &[(&str, &[&str])] = &[
 
 #[test]
 fn every_key_has_a_row() {
-    let known = native::SHAPE.file_keys.unwrap();
+    let known = native::LAYOUT.file_keys.unwrap();
     let rows: Vec<_> = KEYS.iter().map(|(key, _)| *key).collect();
     assert_eq!(rows, known, "a new key of a file needs a row in KEYS");
     let rows: Vec<_> = INCLUDES.iter().map(|(key, _)| *key).collect();
     assert_eq!(rows, INCLUDE_KEYS, "a new key of an include needs a row in INCLUDES");
 }
 
-/// A file with a command and an endpoint, and these members besides.
+/// A file with a command, an endpoint and these members.
 fn own_file(name: &str, members: &str) -> String {
     format!(
         r#"{{{members} "hooks": [
@@ -78,7 +78,7 @@ fn own_file(name: &str, members: &str) -> String {
     )
 }
 
-/// The same in Claude Code's words.
+/// Such a file in Claude Code's dialect.
 fn claude_file(name: &str, members: &str) -> String {
     format!(
         r#"{{{members} "hooks": {{"PreToolUse": [{{"hooks": [
@@ -120,11 +120,11 @@ fn shown(spec: &HookSpec) -> String {
 /// Everything of scopes that are wider than this one, a line each.
 fn wider_than(scope: Scope, loaded: &Loaded) -> String {
     let mut all = String::new();
-    let is_wider = |of: Scope| !scope.may_change(of);
+    let is_wider = |other: Scope| !scope.may_change(other);
     for spec in loaded.hooks.iter().filter(|spec| is_wider(spec.info.source.scope)) {
         let _ = writeln!(all, "{}", shown(spec));
     }
-    // These are for all hooks. The user's files may decide them.
+    // Settings for all hooks. The user's files may set them.
     if scope != Scope::User {
         let settings = loaded.settings.iter().map(|setting| (&setting.key, &setting.value, &setting.file));
         let _ = writeln!(all, "{:?} {} {:?}", loaded.compat, loaded.allow_skip, loaded.audit);
@@ -133,7 +133,7 @@ fn wider_than(scope: Scope, loaded: &Loaded) -> String {
     all
 }
 
-/// All that is loaded: as if everything were approved, as a new clone under Claude Code, and from Claude Code's files alone.
+/// Loads with everything approved, as a new clone under Claude Code, and from Claude Code's files alone.
 fn loads(world: &World) -> [Loaded; 3] {
     let plugin = || Sources::plugin(&claude::DIALECT, world.path("home/plugin"));
     let discovered = || Sources::discover_in(&claude::DIALECT, world.path("project"), world.place());
@@ -149,7 +149,7 @@ fn loads(world: &World) -> [Loaded; 3] {
     ]
 }
 
-/// Asserts that a file changes nothing of wider scopes, whichever of these texts it has instead of the first one.
+/// Asserts that a file changes nothing of wider scopes with any of these texts.
 #[track_caller]
 fn assert_unchanged(world: &World, file: (&str, Scope), before: &str, after: &[String]) {
     let (path, scope) = file;
@@ -174,7 +174,7 @@ const OF_WIDER: &[&str] = &[
     r#""include": [{"dialect": "claude", "on_failure": "ask", "env_allow": ["C"]}], "compat": "exact","#,
 ];
 
-/// checkrein's own files that can be anybody's but the administrator's.
+/// checkrein's own files except managed ones.
 const OWN_FILES: [(&str, Scope, &str); 3] =
     [(PROJECT, Scope::Project, "project"), (LOCAL, Scope::Local, "local"), (USER, Scope::User, "user")];
 
@@ -185,7 +185,7 @@ fn no_key_of_a_file_changes_anything_of_a_wider_scope() {
         let rows = KEYS.iter().filter(|(key, _)| is_meant(key));
         rows.flat_map(|(key, values)| values.iter().map(|value| member(key, value))).collect()
     };
-    // An include makes hooks of other files run, also those of wider scopes, as they are.
+    // An include runs hooks of other files unchanged, including those of wider scopes.
     let own = members(&|key| key != "include");
     let of_agent = members(&|key| AGENT_KEYS.contains(&key));
     for of_wider in OF_WIDER {
@@ -243,9 +243,9 @@ fn no_key_of_an_include_changes_anything_of_a_wider_scope() {
     }
 }
 
-/// What a wider scope forbids stays forbidden for hooks of narrower ones.
+/// A restriction of a wider scope applies to hooks of narrower ones.
 #[test]
-fn no_file_loosens_for_its_own_hooks_what_a_wider_scope_has_set() {
+fn no_file_weakens_restrictions_of_a_wider_scope() {
     for (of_user, of_project) in [
         (r#""disableAllHooks": true,"#, r#""disableAllHooks": false,"#),
         (r#""allowedHttpHookUrls": ["https://user.example/*"],"#, r#""allowedHttpHookUrls": ["https://*/*"],"#),
@@ -265,7 +265,7 @@ fn no_file_loosens_for_its_own_hooks_what_a_wider_scope_has_set() {
     }
 }
 
-/// A dialect that has only this file of the project.
+/// A dialect with only this project file.
 fn project_only(path: &'static str) -> &'static Dialect {
     let mut dialect = native::DIALECT.clone();
     dialect.name = "project-only";
@@ -273,9 +273,9 @@ fn project_only(path: &'static str) -> &'static Dialect {
     Box::leak(Box::new(dialect))
 }
 
-/// A file that several others name is read for the one with the widest scope.
+/// A file that is included several times is read with the widest scope.
 #[test]
-fn a_file_stays_its_owners_whichever_file_names_it_first() {
+fn file_keeps_its_scope_in_any_include_order() {
     for (owner, scope) in [(USER, Scope::User), (MANAGED, Scope::Managed)] {
         let world = World::with(&[(owner, &hooks(&["guard"]))]);
         let path = world.path(owner).display().to_string();
@@ -293,20 +293,21 @@ fn a_file_stays_its_owners_whichever_file_names_it_first() {
     }
 }
 
-/// There is a limit to how many files are read.
+/// The number of files is limited.
 #[test]
-fn many_files_of_a_project_do_not_keep_one_of_its_reader_from_being_read() {
+fn project_files_do_not_use_up_the_limit_of_user_files() {
     let world = World::with(&[(USER, &hooks(&["guard"]))]);
-    let entries: Vec<_> = (0..4200).map(|at| format!(r#"{{"dialect": "native", "path": "{at}.json"}}"#)).collect();
+    let entries: Vec<_> =
+        (0..4200).map(|number| format!(r#"{{"dialect": "native", "path": "{number}.json"}}"#)).collect();
     world.write("project/agent.json", format!(r#"{{"include": [{}]}}"#, entries.join(",")));
     let first = Sources::discover_in(project_only("agent.json"), world.path("project"), world.place());
     let loaded = first.and(world.untrusted_in("project")).trust(Trust::in_dir(world.path("state"))).load();
     assert_eq!(ready(&loaded.hooks), ["guard"]);
 }
 
-/// The user's own include has effect, also if a project's file includes the same files before it.
+/// The user's include applies, even if a project's file includes the same files first.
 #[test]
-fn an_include_of_the_user_counts_whichever_comes_first() {
+fn include_of_the_user_applies_in_any_order() {
     let world = World::with(&[
         (USER, r#"{"include": [{"dialect": "claude", "on_failure": "closed", "env_allow": ["A"]}]}"#),
         (CLAUDE_USER, &claude_file("user", "")),
@@ -319,9 +320,9 @@ fn an_include_of_the_user_counts_whichever_comes_first() {
     assert_eq!(of_user(&with), of_user(&without));
 }
 
-/// What an administrator's include says reaches all that is below, also through a project's include.
+/// Settings of an administrator's include apply to all files below, also through a project's include.
 #[test]
-fn an_include_on_the_way_does_not_hide_a_wider_one() {
+fn narrower_include_does_not_hide_a_wider_one() {
     let world = World::with(&[
         (
             "root/etc/checkrein/hooks.d/a.json",
@@ -336,10 +337,10 @@ fn an_include_on_the_way_does_not_hide_a_wider_one() {
     assert_eq!(effects, [Some(checkrein::FailurePolicy::Closed); 4]);
 }
 
-/// A project can make a link to a file of its reader.
+/// A project can contain a link to a file of the user.
 #[cfg(unix)]
 #[test]
-fn a_link_in_the_project_does_not_make_a_file_the_projects() {
+fn link_in_the_project_does_not_change_the_scope() {
     use checkrein::dialects::agents::qwen;
     let world = World::with(&[("home/.qwen/settings.json", &claude_file("user", ""))]);
     std::fs::create_dir_all(world.path("project/.qwen")).unwrap();
@@ -352,9 +353,9 @@ fn a_link_in_the_project_does_not_make_a_file_the_projects() {
     assert_eq!(ready(&loaded.hooks).len(), scopes.len());
 }
 
-/// Variables say where the user's files are, and a project can set variables.
+/// A project can set the variables that locate the user's files.
 #[test]
-fn a_file_of_the_user_that_lies_in_the_project_is_the_projects() {
+fn user_file_inside_the_project_has_project_scope() {
     const MOVED: &str = "project/config/checkrein/hooks.json";
     let world = World::with(&[(CLAUDE_USER, &claude_file("user", "")), (MOVED, r#"{"include": ["claude"]}"#)]);
     let load = || {
@@ -377,9 +378,9 @@ fn a_file_of_the_user_that_lies_in_the_project_is_the_projects() {
     }
 }
 
-/// Of two hooks that are the same, the one of the wider scope runs: another scope means other variables and other times.
+/// Of equal hooks, the one of the wider scope runs: the other one may have another timeout and other variables.
 #[test]
-fn a_hook_of_a_project_does_not_stand_in_for_its_readers() {
+fn project_copy_does_not_replace_a_user_hook() {
     let guard = |more: &str| {
         format!(r#"{{"hooks": {{"PreToolUse": [{{"hooks": [{{"type": "command", "command": "./guard"{more}}}]}}]}}}}"#)
     };

@@ -1,4 +1,4 @@
-//! What files say about hooks of others.
+//! Settings of files that apply to hooks of other files.
 
 use checkrein::dialects::agents::evva;
 use checkrein::hook::{HandlerSpec, HookState};
@@ -15,39 +15,39 @@ const ON: &str = r#""disableAllHooks": false,"#;
 const OFF: &str = r#""disableAllHooks": true,"#;
 
 #[test]
-fn hooks_are_switched_off_by_the_weightiest_file_that_says_something() {
+fn hooks_are_disabled_by_the_file_with_precedence() {
     let all = ["managed", "user", "project", "local"];
-    // What each file says, and which hooks run.
+    // The setting of each file, and the hooks that run.
     let cases: &[([&str; 4], &[&str])] = &[
         (["", "", "", ""], &all),
         (["", OFF, "", ""], &["managed"]),
         (["", "", OFF, ""], &["managed", "user"]),
         (["", "", "", OFF], &["managed", "user", "project"]),
-        // A project does not switch on what its user has switched off.
+        // A project does not enable what the user disables.
         (["", OFF, ON, ON], &["managed"]),
         (["", "", OFF, ON], &["managed", "user", "local"]),
         (["", ON, ON, OFF], &["managed", "user", "project"]),
         ([OFF, ON, ON, ON], &[]),
         ([ON, OFF, OFF, OFF], &all),
     ];
-    for (said, expected) in cases {
-        let files: Vec<_> = all.iter().zip(said).map(|(id, said)| file(id, said)).collect();
+    for (settings, expected) in cases {
+        let files: Vec<_> = all.iter().zip(settings).map(|(id, setting)| file(id, setting)).collect();
         let paths = [MANAGED, USER, PROJECT, LOCAL];
         let files: Vec<_> = paths.iter().copied().zip(files.iter().map(String::as_str)).collect();
         let loaded = World::with(&files).load();
-        assert_eq!(ready(&loaded.hooks), *expected, "{said:?}");
+        assert_eq!(ready(&loaded.hooks), *expected, "{settings:?}");
         assert_eq!(ids(&loaded.hooks), all, "they stay in the list");
     }
 }
 
 #[test]
-fn a_broken_file_is_switched_off_with_all_others() {
+fn broken_file_is_disabled_too() {
     let world = World::with(&[(USER, &file("user", OFF)), (PROJECT, "{")]);
     assert!(world.load().hooks.iter().all(|spec| spec.state == HookState::Disabled));
 }
 
 #[test]
-fn only_managed_hooks_if_an_administrator_says_so() {
+fn administrator_can_allow_only_managed_hooks() {
     const ONLY: &str = r#""allowManagedHooksOnly": true,"#;
     let user = file("user", "");
     let world = World::with(&[(MANAGED, &file("managed", ONLY)), (USER, &user), (PROJECT, "{")]);
@@ -56,7 +56,7 @@ fn only_managed_hooks_if_an_administrator_says_so() {
     for spec in world.load().hooks.iter().filter(forbidden) {
         assert_eq!(spec.state, HookState::Disabled);
         let why = spec.disabled_by.as_deref().unwrap();
-        assert!(why.contains("`allowManagedHooksOnly` in") && why.ends_with("hooks.json:1"), "{why}");
+        assert!(why.contains("(`allowManagedHooksOnly` in") && why.ends_with("hooks.json:1)"), "{why}");
     }
 
     let world = World::with(&[(MANAGED, &file("managed", "")), (USER, &file("user", ONLY))]);
@@ -66,7 +66,7 @@ fn only_managed_hooks_if_an_administrator_says_so() {
 
     let unclear = file("managed", r#""allowManagedHooksOnly": "yes","#);
     let world = World::with(&[(MANAGED, &unclear), (USER, &user)]);
-    assert_eq!(ready(&world.load().hooks), ["managed"], "what cannot be read is taken for the stricter");
+    assert_eq!(ready(&world.load().hooks), ["managed"], "an invalid value means the stricter one");
 }
 
 fn endpoints(settings: &str, urls: &[&str]) -> String {
@@ -80,7 +80,7 @@ fn endpoints(settings: &str, urls: &[&str]) -> String {
 
 #[cfg(feature = "http")]
 #[test]
-fn http_hooks_call_only_what_all_files_together_allow() {
+fn http_hooks_call_only_allowed_urls() {
     let urls = ["https://A.example.com/x", "https://b.example.com./x", "https://evil.com/?a.example.com/"];
     let local = endpoints(r#""allowedHttpHookUrls": ["https://a.example.com/*"],"#, &urls);
     let world = World::with(&[(LOCAL, &local)]);
@@ -100,7 +100,7 @@ fn http_hooks_call_only_what_all_files_together_allow() {
 }
 
 #[test]
-fn http_hooks_send_only_what_files_allow() {
+fn http_hooks_send_only_allowed_variables() {
     let world = World::with(&[(LOCAL, &endpoints("", &["https://a.example/"]))]);
     let sent = || match &world.load().hooks[0].handler {
         HandlerSpec::Http(http) => http.env_allow.clone(),
@@ -113,12 +113,12 @@ fn http_hooks_send_only_what_files_allow() {
     world.write(USER, r#"{"httpHookAllowedEnvVars": ["A", "B"]}"#);
     assert_eq!(sent(), ["B"]);
     world.write(USER, r#"{"httpHookAllowedEnvVars": ["A"]}"#);
-    assert_eq!(sent(), [""; 0], "a project adds nothing to what its user allows");
+    assert_eq!(sent(), [""; 0], "a project cannot extend the user's list");
 }
 
 #[tokio::test]
-async fn only_the_user_can_follow_unsafe_rules() {
-    // Two hooks of an agent whose last word counts: a deny, then an allow.
+async fn only_the_user_can_allow_unsafe_rules() {
+    // Two hooks of an agent in which the last decision applies: a deny, then an allow.
     let say = |word: &str| {
         format!(r#"echo '{{"hookSpecificOutput":{{"permissionDecision":"{word}","permissionDecisionReason":"r"}}}}'"#)
     };
@@ -126,21 +126,21 @@ async fn only_the_user_can_follow_unsafe_rules() {
         let hook = |word| format!(r#"{{"event":"PreToolUse","command":{}}}"#, RawJson::string(&say(word)));
         format!(r#"{{{compat}"hooks":[{},{}]}}"#, hook("deny"), hook("allow"))
     };
-    for (path, compat, decision, said) in [
+    for (path, compat, decision, diagnostics) in [
         (USER, "", Decision::Deny, 0),
         (USER, r#""compat":"exact","#, Decision::Allow, 0),
         (PROJECT, r#""compat":"exact","#, Decision::Deny, 1),
     ] {
         let world = World::with(&[(path, &file(compat))]);
         let engine = Engine::builder().settle_as(&evva::DIALECT).sources(world.sources()).build();
-        assert_eq!(engine.diagnostics().len(), said, "{path} {compat}: {:?}", engine.diagnostics());
+        assert_eq!(engine.diagnostics().len(), diagnostics, "{path} {compat}: {:?}", engine.diagnostics());
         let verdict = engine.fire(tool_call("Bash", "{}")).await;
         assert_eq!(verdict.decision(), decision, "{path} {compat}");
     }
 }
 
 #[test]
-fn a_repository_cannot_switch_off_what_its_reader_has_set() {
+fn repository_cannot_disable_user_hooks() {
     let world = World::with(&[(USER, &file("mine", "")), (PROJECT, &file("theirs", OFF))]);
     let loaded = world.sources().load();
     assert_eq!(ready(&loaded.hooks), ["mine"]);

@@ -1,4 +1,4 @@
-//! Files that are there and cannot be read: a diagnostic each, closed gates, and nobody waits.
+//! Unreadable files: each has a diagnostic, closes gates, and never blocks the reader.
 
 use std::fs::Permissions;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -19,13 +19,13 @@ fn pipe(path: &Path) {
     assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
-/// Sparse: it takes no room on the disk.
+/// Creates a sparse file, which takes no space on the disk.
 fn large(path: &Path) {
     std::fs::File::create(path).unwrap().set_len(50 << 20).unwrap();
 }
 
 #[test]
-fn each_has_its_diagnostic_and_closes_its_gates() {
+fn unreadable_files_are_reported_and_close_gates() {
     let cases: &[(&str, FileStatus, Make)] = &[
         ("not-a-file", FileStatus::Unreadable, |path| std::fs::create_dir(path).unwrap()),
         ("not-a-file", FileStatus::Unreadable, pipe),
@@ -52,30 +52,30 @@ fn each_has_its_diagnostic_and_closes_its_gates() {
         let engine = Engine::builder().sources(world.sources()).build();
         let verdict = engine.fire_blocking(Event::prompt_submit(Prompt::new("hi")));
         assert_eq!(verdict.decision(), Decision::Deny, "{code}");
-        assert!(verdict.reason().unwrap().contains("cannot be read"), "{code}: {:?}", verdict.reason());
+        assert!(verdict.reason().unwrap().contains("project/.checkrein/hooks.json:"), "{code}: {:?}", verdict.reason());
         assert_eq!(engine.diagnostics().len(), 1);
         assert!(!engine.has(&EventKind::Notification), "{code}: only gates are closed");
     }
 }
 
 #[test]
-fn the_place_of_a_byte_that_is_no_text_is_told() {
+fn invalid_utf8_is_reported_with_its_position() {
     let world = World::new();
     world.write(PROJECT, b"{\n  \"\xc3\xa4\xff\": 1}");
-    let told = world.load().diagnostics.remove(0);
-    let at = told.at.unwrap();
+    let diagnostic = world.load().diagnostics.remove(0);
+    let at = diagnostic.at.unwrap();
     assert_eq!((at.place.line, at.place.column, at.span.start), (2, 5, 7));
-    assert_eq!(told.message, "the file is not UTF-8: byte 7 cannot be read");
+    assert_eq!(diagnostic.message, "the file is not valid UTF-8 (byte 7)");
 }
 
 #[test]
-fn as_large_as_is_read_and_one_byte_more() {
+fn size_limit_is_exact() {
     let world = World::new();
     world.write(PROJECT, " ".repeat(MAX_SIZE));
     assert_eq!(world.codes(&world.load()), [""; 0]);
     world.write(PROJECT, " ".repeat(MAX_SIZE + 1));
     assert_eq!(world.codes(&world.load()), [format!("{PROJECT} too-large")]);
-    // Says that it has no bytes, and has many.
+    // A file of size 0 with content.
     std::fs::remove_file(world.path(PROJECT)).unwrap();
     symlink("/proc/self/status", world.path(PROJECT)).unwrap();
     if world.path(PROJECT).exists() {
@@ -84,7 +84,7 @@ fn as_large_as_is_read_and_one_byte_more() {
 }
 
 #[test]
-fn a_file_without_permission() {
+fn file_without_permission_closes_gates() {
     let world = World::with(&[(PROJECT, &hooks(&["guard"]))]);
     let lock = |path: &Path, mode| std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
     lock(&world.path(PROJECT), 0);
@@ -100,7 +100,7 @@ fn a_file_without_permission() {
 }
 
 #[test]
-fn a_directory_of_files_that_is_none() {
+fn link_loop_in_place_of_a_directory_closes_gates() {
     let world = World::with(&[("home/.config/checkrein/hooks.d", "a file"), (USER, &hooks(&["user"]))]);
     let loaded = world.load();
     assert_eq!((world.codes(&loaded), ids(&loaded.hooks)), (vec![], vec!["user"]));

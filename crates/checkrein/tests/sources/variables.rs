@@ -1,4 +1,4 @@
-//! Files that pass variables on to hooks of other agents.
+//! `env_allow` in files, for hooks of other agents.
 
 use checkrein::hook::HandlerSpec;
 
@@ -16,7 +16,7 @@ fn allowed(world: &World) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn an_include_and_the_users_own_file_can_say_so() {
+fn include_and_user_file_can_pass_variables_on() {
     let own = r#"{"id": "own", "event": "Stop", "command": "x"}"#;
     let file = |more: &str, include: &str| {
         format!(r#"{{{more} "include": [{{"dialect": "claude"{include}}}], "hooks": [{own}]}}"#)
@@ -34,7 +34,7 @@ fn an_include_and_the_users_own_file_can_say_so() {
 }
 
 #[test]
-fn a_project_cannot_say_so_for_hooks_of_its_reader() {
+fn project_cannot_pass_variables_on_to_user_hooks() {
     for file in [PROJECT, LOCAL] {
         let world = World::with(&[
             (USER, r#"{"include": ["claude"], "hooks": []}"#),

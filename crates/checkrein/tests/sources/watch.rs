@@ -1,11 +1,11 @@
-//! Following files. Every wait is for an outcome, and bounded.
+//! File watch. Every wait is for a result, and bounded.
 
 use std::time::{Duration, Instant};
 
 use checkrein::{Engine, EventKind};
 
 use crate::common::{LOCAL, MANAGED, PROJECT, PROTECTION, USER, World, hooks};
-use crate::reload::Told;
+use crate::reload::Reloads;
 
 fn now(engine: &Engine) -> Vec<String> {
     let ids = engine.hooks_for(&EventKind::PreToolUse).into_iter().map(|spec| spec.info.id.clone());
@@ -28,15 +28,15 @@ fn until_hooks(engine: &Engine, expected: &[&str]) {
     }
 }
 
-fn engine(world: &World) -> (Engine, Told) {
-    let told = Told::default();
-    (Engine::builder().sources(world.sources()).observer(told.clone()).build(), told)
+fn engine(world: &World) -> (Engine, Reloads) {
+    let reloads = Reloads::default();
+    (Engine::builder().sources(world.sources()).observer(reloads.clone()).build(), reloads)
 }
 
 #[test]
-fn written_in_place_replaced_by_another_and_removed() {
+fn write_replace_and_remove_are_noticed() {
     let world = World::with(&[(PROJECT, &hooks(&["a"]))]);
-    let (engine, told) = engine(&world);
+    let (engine, reloads) = engine(&world);
     let _watch = engine.watch();
     world.write(PROJECT, hooks(&["b"]));
     until_hooks(&engine, &["b"]);
@@ -49,11 +49,11 @@ fn written_in_place_replaced_by_another_and_removed() {
     until_hooks(&engine, &[]);
     world.write(PROJECT, hooks(&["f"]));
     until_hooks(&engine, &["f"]);
-    until("all were told", || told.0.lock().unwrap().last().is_some_and(|last| last.added[0].id == "f"));
+    until("all were reported", || reloads.0.lock().unwrap().last().is_some_and(|last| last.added[0].id == "f"));
 }
 
 #[test]
-fn a_file_that_appears_later_in_directories_that_appear_later() {
+fn new_file_in_new_directories_is_noticed() {
     let world = World::new();
     let (engine, _) = engine(&world);
     let _watch = engine.watch();
@@ -70,7 +70,7 @@ fn a_file_that_appears_later_in_directories_that_appear_later() {
 }
 
 #[test]
-fn a_directory_that_is_replaced() {
+fn replaced_directory_is_noticed() {
     let world = World::with(&[(PROJECT, &hooks(&["old"])), ("project/next/hooks.json", &hooks(&["new"]))]);
     let (engine, _) = engine(&world);
     let _watch = engine.watch();
@@ -87,7 +87,7 @@ fn a_directory_that_is_replaced() {
 }
 
 #[test]
-fn a_file_behind_a_link_and_a_file_that_is_included() {
+fn changes_of_linked_and_included_files_are_noticed() {
     let include = r#"{"include": [{"dialect": "native", "path": "../../elsewhere/more.json"}]}"#;
     let world = World::with(&[("dotfiles/hooks.json", &hooks(&["a"])), (PROJECT, include)]);
     std::fs::create_dir_all(world.path("home/.config/checkrein")).unwrap();
@@ -95,19 +95,19 @@ fn a_file_behind_a_link_and_a_file_that_is_included() {
     let (engine, _) = engine(&world);
     let _watch = engine.watch();
     world.write("dotfiles/hooks.json", hooks(&["b"]));
-    // What is not there yet closes what it might guard.
+    // A missing included file closes its gates.
     until_hooks(&engine, &["b", "unreadable"]);
     world.write("elsewhere/more.json", hooks(&["c"]));
     until_hooks(&engine, &["b", "c"]);
 }
 
 #[test]
-fn broken_then_mended() {
+fn broken_file_keeps_old_hooks_until_it_is_fixed() {
     let world = World::with(&[(PROJECT, &hooks(&["a"]))]);
-    let (engine, told) = engine(&world);
+    let (engine, reloads) = engine(&world);
     let _watch = engine.watch();
     world.write(PROJECT, "{ half");
-    until("it is told", || told.0.lock().unwrap().iter().any(|change| change.kept_old));
+    until("it is reported", || reloads.0.lock().unwrap().iter().any(|change| change.kept_old));
     assert_eq!(now(&engine), ["a"]);
     assert_eq!(engine.diagnostics().len(), 2);
     world.write(PROJECT, hooks(&["a", "b"]));
@@ -116,12 +116,12 @@ fn broken_then_mended() {
 }
 
 #[test]
-fn many_quick_changes_come_to_the_last_and_nobody_sees_half_of_one() {
+fn rapid_changes_end_in_the_last_state() {
     let world = World::with(&[(PROJECT, &hooks(&["x0", "y0"]))]);
-    let (engine, told) = engine(&world);
+    let (engine, observer) = engine(&world);
     let watch = engine.watch();
-    for at in 1..=300 {
-        let (x, y) = (format!("x{at}"), format!("y{at}"));
+    for number in 1..=300 {
+        let (x, y) = (format!("x{number}"), format!("y{number}"));
         let new = world.write("project/.checkrein/new", hooks(&[&x, &y]));
         std::fs::rename(new, world.path(PROJECT)).unwrap();
         let seen = now(&engine);
@@ -130,20 +130,20 @@ fn many_quick_changes_come_to_the_last_and_nobody_sees_half_of_one() {
     }
     until_hooks(&engine, &["x300", "y300"]);
     drop(watch);
-    let reloads = told.0.lock().unwrap().len();
+    let reloads = observer.0.lock().unwrap().len();
     assert!(reloads < 300, "{reloads}");
 }
 
 #[test]
-fn what_changed_before_is_seen_and_what_changes_after_is_not() {
+fn watch_sees_earlier_changes_and_stops_when_dropped() {
     let world = World::with(&[(PROJECT, &hooks(&["a"]))]);
     let (engine, _) = engine(&world);
     world.write(PROJECT, hooks(&["b"]));
     let watch = engine.watch();
-    assert_eq!(now(&engine), ["b"], "it was read again");
+    assert_eq!(now(&engine), ["b"], "reloaded at the start");
     drop(watch);
     world.write(PROJECT, hooks(&["c"]));
-    // Another watch of the same files sees it, so this one would have.
+    // Another watch of the same files sees the change, so this one would have seen it.
     let other = Engine::builder().sources(world.sources()).build();
     let _watch = other.watch();
     world.write(PROJECT, hooks(&["d"]));
@@ -151,10 +151,10 @@ fn what_changed_before_is_seen_and_what_changes_after_is_not() {
     assert_eq!(now(&engine), ["b"]);
 }
 
-/// As deployments do it: the file is a link into a directory that is a link, and that one is pointed elsewhere.
+/// As in deployments: the file is a link into a linked directory, and the link of the directory changes.
 #[cfg(unix)]
 #[test]
-fn a_link_on_the_way_that_is_pointed_elsewhere() {
+fn changed_link_is_noticed() {
     use std::os::unix::fs::symlink;
     let world = World::with(&[]);
     let base = world.path(USER).parent().unwrap().to_owned();

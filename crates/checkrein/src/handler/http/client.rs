@@ -1,6 +1,6 @@
 //! HTTP client, shared by all hooks of a factory.
 //!
-//! It never follows redirects: [`Http`](super::Http) does, after checks.
+//! The client never follows redirects: [`Http`](super::Http) does, after checks.
 
 use std::collections::{HashMap, HashSet};
 use std::error::Error;

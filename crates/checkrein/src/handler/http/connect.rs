@@ -1,7 +1,7 @@
 //! Connector of the HTTP client.
 //!
-//! It resolves each host name once per connection and connects only to allowed addresses. [`Target`](super::Target) checks
-//! hosts that are IP addresses.
+//! The connector resolves each host name once per connection and connects only to allowed addresses.
+//! [`Target`](super::Target) checks hosts that are IP addresses.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};

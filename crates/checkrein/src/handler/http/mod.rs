@@ -1,6 +1,6 @@
 //! Handler of HTTP hooks: sends the event to an endpoint and reads its response.
 //!
-//! It never connects to link-local or cloud metadata addresses, and never follows a redirect to another origin.
+//! The handler never connects to link-local or cloud metadata addresses, and never follows a redirect to another origin.
 
 mod body;
 mod client;

@@ -1,6 +1,6 @@
-//! Nothing is only logged: whatever happens to a hook is in the verdict, the record, or told to observers.
+//! Everything that happens to a hook is in the verdict, in the record, or reported to observers.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -27,19 +27,19 @@ fn engine(hook: HookSpec) -> Engine {
 }
 
 #[tokio::test]
-async fn what_is_left_running_is_named() {
+async fn processes_left_running_are_reported() {
     let left = HookSpec::shell("server", GATE, "sleep 1000 >/dev/null 2>&1 & echo $! >&2")
         .command(CommandSpec::leave_background);
     let (verdict, record) = engine(left).fire_recorded(tool_call()).await;
     let pid = record.hooks[0].stderr.as_deref().unwrap().trim().to_owned();
     std::process::Command::new("kill").arg(&pid).status().unwrap();
     assert_eq!(record.hooks[0].left_running, [format!("sleep (pid {pid})")]);
-    assert_eq!(verdict.warnings()[0].text, format!("left running: sleep (pid {pid})"));
+    assert_eq!(verdict.warnings()[0].text, format!("left processes running: sleep (pid {pid})"));
     assert!(!verdict.decision().is_block());
 }
 
 #[tokio::test]
-async fn what_a_hook_said_before_its_time_was_over_is_kept() {
+async fn output_before_a_timeout_is_recorded() {
     let slow = HookSpec::shell("slow", GATE, "echo out; echo err >&2; sleep 1000").timeout(Duration::from_millis(300));
     let (verdict, record) = engine(slow).fire_recorded(tool_call()).await;
     assert!(verdict.decision().is_block());
@@ -60,7 +60,7 @@ impl Observer for Ends {
 }
 
 #[tokio::test]
-async fn observers_are_told_of_runs_that_the_host_gave_up() {
+async fn observers_see_cancelled_runs() {
     let ends = Ends::default();
     let hook = HookSpec::shell("slow", GATE, "sleep 1000");
     let engine = Engine::builder().observer(ends.clone()).hook(hook).build();
@@ -78,7 +78,7 @@ impl Observer for Late {
 }
 
 #[tokio::test]
-async fn an_observer_that_breaks_at_the_end_is_a_failure_too() {
+async fn panic_of_an_observer_is_a_failure() {
     let engine = Engine::builder().observer(Late).hook(HookSpec::shell("h", GATE, "true")).build();
     let verdict = engine.fire(tool_call()).await;
     let failures: Vec<_> = verdict.failures().map(|(hook, failure)| (hook.id.as_str(), failure.kind)).collect();
@@ -88,19 +88,19 @@ async fn an_observer_that_breaks_at_the_end_is_a_failure_too() {
 }
 
 #[tokio::test]
-async fn hooks_in_the_background_are_in_the_record() {
+async fn background_hooks_are_in_the_record() {
     let engine = engine(HookSpec::shell("later", EventKind::PostToolUse, "true").in_background());
     let event = Event::post_tool_use(checkrein::payload::ToolOutcome::new("Bash", RawJson::default()));
     let (_, record) = engine.fire_recorded(event).await;
     assert_eq!((record.hooks[0].id.as_str(), record.hooks[0].outcome), ("later", HookOutcome::Skipped));
-    assert_eq!(record.hooks[0].detail.as_deref(), Some("runs in the background"));
+    assert_eq!(record.hooks[0].detail.as_deref(), Some("runs in the background (cannot block)"));
     assert_eq!(engine.shutdown(Duration::from_secs(20)).await.ended, 0);
 }
 
-/// Keeps where the payload lies that it was given, and rewrites if it is told to.
-struct Looks(Arc<Mutex<Vec<(usize, String)>>>, bool);
+/// Records the address of its payload, and rewrites if the flag is set.
+struct PayloadRecorder(Arc<Mutex<Vec<(usize, String)>>>, bool);
 
-impl Handler for Looks {
+impl Handler for PayloadRecorder {
     fn call<'a>(&'a self, call: &'a Call) -> HandlerFuture<'a> {
         let command = call.event().tool_input().unwrap().to_string();
         self.0.lock().unwrap().push((call.payload().as_ptr().addr(), command));
@@ -111,16 +111,16 @@ impl Handler for Looks {
 }
 
 #[tokio::test]
-async fn the_payload_is_written_anew_only_after_a_rewrite() {
+async fn payload_is_serialized_again_only_after_a_rewrite() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let mut registry = Registry::new();
-    let places = Arc::clone(&seen);
+    let shared = Arc::clone(&seen);
     registry
-        .register("looks", move |hook: &HookSpec, _: &HandlerEnv| -> Result<Arc<dyn Handler>, Failure> {
-            Ok(Arc::new(Looks(Arc::clone(&places), hook.info.id == "changes")))
+        .register("recorder", move |hook: &HookSpec, _: &HandlerEnv| -> Result<Arc<dyn Handler>, Failure> {
+            Ok(Arc::new(PayloadRecorder(Arc::clone(&shared), hook.info.id == "changes")))
         })
         .unwrap();
-    let handler = |id: &str| HandlerSpec::Other { kind: "looks".to_owned(), settings: RawJson::string(id) };
+    let handler = |id: &str| HandlerSpec::Other { kind: "recorder".to_owned(), settings: RawJson::string(id) };
     let rewriters = ["first", "second", "changes", "fourth"].map(|id| HookSpec::new(id, GATE, handler(id)).rewrites());
     let others = ["fifth", "sixth"].map(|id| HookSpec::new(id, GATE, handler(id)));
     let engine = Engine::builder().registry(registry).hooks(rewriters).hooks(others).build();
