@@ -6,13 +6,14 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use checkrein::engine::ExplainedHook;
+use checkrein::event::Target;
 use checkrein::hook::SkipReason;
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
 use super::config::{self, ConfigArguments};
 use super::event::EventArguments;
-use super::{display_source, printable, shorten_paths};
+use super::{display_source, layout, printable, shorten_paths};
 use crate::exit::{self, Exit};
 
 /// Show which hooks would run for an event, and why
@@ -58,10 +59,15 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         return Ok(exit::SUCCESS);
     }
     let name = dialect.name_of(&event.kind()).unwrap_or_default();
-    match event.subject() {
-        Some(subject) => writeln!(out, "{} {}", name.bold(), printable(&subject))?,
-        None => writeln!(out, "{}", name.bold())?,
+    write!(out, "{}", name.bold())?;
+    if let Some(subject) = event.subject() {
+        write!(out, " {}", printable(&subject))?;
     }
+    // Conditions of hooks depend on it.
+    if let Some(input) = event.original(Target::Input) {
+        write!(out, " {}", layout::one_line(input.as_str(), 120).dimmed())?;
+    }
+    writeln!(out)?;
     let mut hooks = plan.iter().filter(about).peekable();
     if hooks.peek().is_none() {
         writeln!(out, "  no hooks for this event")?;

@@ -93,7 +93,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
 fn show_places(out: &mut impl Write, loaded: &Loaded) -> Result<()> {
     writeln!(out, "no hooks. Create some: checkrein init [--user]")?;
     let mut places: Vec<(PathBuf, Vec<String>)> = Vec::new();
+    let mut folders = Vec::new();
     for file in &loaded.files {
+        if file.path.extension().is_some_and(|extension| extension == "d") {
+            folders.push(&file.path);
+            continue;
+        }
         let stem = file.path.with_extension("");
         let extension = file.path.extension().unwrap_or_default().to_string_lossy().into_owned();
         match places.iter_mut().find(|(place, _)| *place == stem) {
@@ -110,6 +115,9 @@ fn show_places(out: &mut impl Write, loaded: &Loaded) -> Result<()> {
             several => writeln!(out, "  {stem}.{{{}}}", several.join(","))?,
         }
     }
+    for folder in folders {
+        writeln!(out, "  {}", display_path(&folder.join("*")))?;
+    }
     Ok(())
 }
 
@@ -122,12 +130,12 @@ fn show_limits(out: &mut impl Write, hook: &HookSpec, kind: &EventKind) -> Resul
     if hook.info.dry_run {
         return Ok(writeln!(out, "; {}", "dry run: cannot block".yellow())?);
     }
-    if !kind.contract().is_gate() {
+    if !hook.dialect.blocks(kind) {
         return Ok(writeln!(out, "; cannot block")?);
     }
     let [timeout, failure] = [FailureKind::Timeout, FailureKind::Exit].map(|failure| effect(hook, kind, failure));
     let failure = match failure {
-        FailurePolicy::Open => effect_word(failure).yellow().to_string(),
+        FailurePolicy::Open if kind.contract().is_gate() => effect_word(failure).yellow().to_string(),
         _ => effect_word(failure).to_owned(),
     };
     writeln!(out, " -> {}; failure -> {failure}", effect_word(timeout))?;

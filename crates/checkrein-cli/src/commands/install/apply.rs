@@ -122,7 +122,8 @@ impl Applier<'_> {
                         Some(backup) => format!(" (backup: {})", display_path(backup)),
                         None => String::new(),
                     };
-                    print_note(&format!("{name}: {} {}{backup}", file.done.label(), display_path(&file.path)));
+                    let verb = if file.done == ChangeResult::Removed { "removed" } else { "wrote" };
+                    print_note(&format!("{name}: {verb} {}{backup}", display_path(&file.path)));
                 }
             }
         }

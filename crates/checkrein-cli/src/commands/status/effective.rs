@@ -77,7 +77,8 @@ fn show(out: &mut impl Write, loaded: &Loaded, skip: &Skip) -> Result<()> {
         }
         let gates: Vec<_> = gates(hook).collect();
         if gates.is_empty() {
-            writeln!(out, "           cannot block")?;
+            let can_block = !hook.background && hook.kinds.iter().any(|kind| hook.dialect.blocks(kind));
+            writeln!(out, "           {}", if can_block { "failure -> ignore" } else { "cannot block" })?;
         }
         for policy in [FailurePolicy::Closed, FailurePolicy::Ask, FailurePolicy::Open] {
             let events: Vec<_> =
