@@ -9,12 +9,12 @@ use checkrein_core::{Event, EventKind, JsonType, RawJson};
 
 use super::shell::{ParseError, ShellEnv, SimpleCommand, simple_commands, simple_commands_of_argv};
 
-/// The simple commands that a tool call would run.
+/// The simple commands that the shell commands of a tool call would run.
 #[derive(Default)]
-pub(crate) struct Reading {
-    pub(crate) steps: Vec<SimpleCommand>,
-    /// Reason why a command cannot be parsed. `steps` has the simple commands of the others.
-    pub(crate) unreadable: Option<&'static str>,
+pub(crate) struct ParsedCommands {
+    pub(crate) simple_commands: Vec<SimpleCommand>,
+    /// Reason why a command cannot be parsed. `simple_commands` has those of the others.
+    pub(crate) parse_error: Option<&'static str>,
 }
 
 /// Fields of tool input that hold a shell command: text, or a program with its arguments.
@@ -24,15 +24,15 @@ const FIELDS: &[&str] = &["command", "cmd", "command_line", "commandLine", "shel
 const LISTS: &[&str] = &["commands"];
 
 /// Parses all commands of a tool call. The result is empty if the input has none.
-pub(crate) fn read(event: &Event, home: Option<&str>, cwd: &Path) -> Reading {
-    let mut reading = Reading::default();
+pub(crate) fn parse_commands(event: &Event, home: Option<&str>, cwd: &Path) -> ParsedCommands {
+    let mut parsed = ParsedCommands::default();
     for command in commands(event) {
         match command.simple_commands(ShellEnv { home, cwd }) {
-            Ok(steps) => reading.steps.extend(steps),
-            Err(ParseError(why)) => reading.unreadable = Some(why),
+            Ok(found) => parsed.simple_commands.extend(found),
+            Err(ParseError(why)) => parsed.parse_error = Some(why),
         }
     }
-    reading
+    parsed
 }
 
 /// One command of a tool call.

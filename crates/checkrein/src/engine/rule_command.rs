@@ -10,14 +10,14 @@ use std::path::Path;
 
 use checkrein_core::Event;
 
-use crate::builtins::commands::{Reading, commands, read};
+use crate::builtins::commands::{ParsedCommands, commands, parse_commands};
 use crate::builtins::shell::SimpleCommand;
 use crate::wildcard::wildcard;
 
 pub(super) fn fits(pattern: &str, event: &Event, home: Option<&str>, cwd: &Path) -> bool {
     let pattern = Pattern::new(pattern);
-    let Reading { steps, unreadable } = read(event, home, cwd);
-    if unreadable.is_some() {
+    let ParsedCommands { simple_commands, parse_error } = parse_commands(event, home, cwd);
+    if parse_error.is_some() {
         return true;
     }
     let commands = commands(event);
@@ -25,10 +25,12 @@ pub(super) fn fits(pattern: &str, event: &Event, home: Option<&str>, cwd: &Path)
         return true;
     }
     if pattern.is_name() {
-        return steps.iter().any(|step| !step.program.known && !step.name.is_empty() || pattern.fits_step(step));
+        return simple_commands
+            .iter()
+            .any(|command| !command.program.known && !command.name.is_empty() || pattern.fits_command(command));
     }
     commands.iter().any(|command| command.text().contains(['$', '`']))
-        || steps.iter().any(|step| pattern.fits_step(step))
+        || simple_commands.iter().any(|command| pattern.fits_command(command))
 }
 
 struct Pattern<'a> {
@@ -57,8 +59,8 @@ impl<'a> Pattern<'a> {
     }
 
     /// Compares the program as it is written, and its bare name.
-    fn fits_step(&self, step: &SimpleCommand) -> bool {
-        let args: String = step.args.iter().map(|arg| format!(" {}", arg.text)).collect();
-        [&step.program.text, &step.name].into_iter().any(|name| self.fits(&format!("{name}{args}")))
+    fn fits_command(&self, command: &SimpleCommand) -> bool {
+        let args: String = command.args.iter().map(|arg| format!(" {}", arg.text)).collect();
+        [&command.program.text, &command.name].into_iter().any(|name| self.fits(&format!("{name}{args}")))
     }
 }

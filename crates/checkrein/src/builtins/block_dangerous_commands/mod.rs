@@ -23,7 +23,7 @@ use std::sync::Arc;
 use checkrein_core::{Decision, Opinion, closest_match};
 
 use super::args::{option, unknown_option};
-use super::commands::{Reading, read};
+use super::commands::{ParsedCommands, parse_commands};
 use crate::handler::{Builtin, BuiltinCall, BuiltinDoc};
 pub use rules::{RULES, Rule};
 
@@ -65,8 +65,8 @@ fn decisions(args: &[String]) -> Result<Vec<Decision>, String> {
 fn check(call: &BuiltinCall<'_>, decisions: &[Decision]) -> Opinion {
     let home = call.env.var("HOME");
     let cwd = call.cwd();
-    let Reading { steps: commands, unreadable } = read(call.event, home.as_deref(), &cwd);
-    let reason = |rule: &Rule| commands.iter().find_map(|command| (rule.reason)(command, home.as_deref(), &cwd));
+    let ParsedCommands { simple_commands, parse_error } = parse_commands(call.event, home.as_deref(), &cwd);
+    let reason = |rule: &Rule| simple_commands.iter().find_map(|command| (rule.reason)(command, home.as_deref(), &cwd));
     // The strongest decision applies. Of equal ones, the first rule gives the reason.
     let mut strongest: Option<(&Rule, Decision, String)> = None;
     for (rule, &decision) in RULES.iter().zip(decisions) {
@@ -81,7 +81,7 @@ fn check(call: &BuiltinCall<'_>, decisions: &[Decision]) -> Opinion {
         Some((rule, decision, reason)) => opinion(decision, rule.name, &reason),
         None => Opinion::none(),
     };
-    let Some(why) = unreadable else { return found };
+    let Some(why) = parse_error else { return found };
     let decision = decision_of(rules::UNREADABLE, decisions);
     if found.decision() >= decision {
         return found;

@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use checkrein_core::{Event, Failure, Opinion};
 
-use super::commands::{Reading, read};
+use super::commands::{ParsedCommands, parse_commands};
 use super::off_thread;
 use super::paths::{Patterns, ResolvedPatterns, expanded, names};
 use super::shell::Expanded;
@@ -74,11 +74,11 @@ impl AffectedPath {
 }
 
 /// Returns the paths that a tool call writes, moves or removes, by its input and its shell commands.
-pub(super) fn affected_paths(event: &Event, cwd: &Path, home: Option<&str>) -> (Vec<AffectedPath>, Reading) {
+pub(super) fn affected_paths(event: &Event, cwd: &Path, home: Option<&str>) -> (Vec<AffectedPath>, ParsedCommands) {
     let mut affected = named::in_input(event, cwd, home);
-    let reading = read(event, home, cwd);
-    affected.extend(reading.steps.iter().flat_map(targets::in_command));
-    (affected, reading)
+    let parsed = parse_commands(event, home, cwd);
+    affected.extend(parsed.simple_commands.iter().flat_map(targets::in_command));
+    (affected, parsed)
 }
 
 async fn run(call: BuiltinCall<'_>, patterns: Arc<Patterns>) -> Result<Opinion, Failure> {
@@ -90,13 +90,13 @@ async fn run(call: BuiltinCall<'_>, patterns: Arc<Patterns>) -> Result<Opinion, 
 }
 
 fn check(event: &Event, patterns: &ResolvedPatterns, cwd: &Path, home: Option<&str>) -> Opinion {
-    let (affected, Reading { unreadable, .. }) = affected_paths(event, cwd, home);
+    let (affected, ParsedCommands { parse_error, .. }) = affected_paths(event, cwd, home);
     for path in &affected {
         if let Some((path, pattern)) = find_protected(path, patterns) {
             return Opinion::deny(format!("{} is protected by the pattern `{pattern}`", path.display()));
         }
     }
-    match unreadable {
+    match parse_error {
         Some(why) => Opinion::ask(format!("cannot parse the command ({why}); it may write to protected files")),
         None => Opinion::none(),
     }

@@ -138,7 +138,7 @@ async fn run(call: BuiltinCall<'_>, guarded: Arc<Vec<Guarded>>) -> Result<Opinio
 }
 
 fn check(event: &Event, guarded: &[Guarded], cwd: &Path, home: Option<&str>) -> Opinion {
-    let (affected, reading) = affected_paths(event, cwd, home);
+    let (affected, parsed) = affected_paths(event, cwd, home);
     let affected: Vec<_> =
         affected.iter().map(|path: &AffectedPath| (path.names().collect::<Vec<_>>(), path.whole_tree)).collect();
     let mut question = None;
@@ -157,10 +157,10 @@ fn check(event: &Event, guarded: &[Guarded], cwd: &Path, home: Option<&str>) -> 
         question.get_or_insert_with(|| format!("this changes {file}, which runs checkrein's guards. Allow?"));
     }
     let question = question
-        .or_else(|| reading.steps.iter().find_map(changes_guards))
+        .or_else(|| parsed.simple_commands.iter().find_map(changes_guards))
         .or_else(|| {
             let mut paths = references::in_tool_input(event, home, &cwd.to_owned());
-            paths.extend(reading.steps.iter().flat_map(|step| references::in_command(step, home)));
+            paths.extend(parsed.simple_commands.iter().flat_map(|command| references::in_command(command, home)));
             let files: Vec<_> = paths.iter().flat_map(AffectedPath::names).collect();
             let hit = |path: &Guarded| {
                 let own = path.names();
@@ -170,7 +170,7 @@ fn check(event: &Event, guarded: &[Guarded], cwd: &Path, home: Option<&str>) -> 
             Some(format!("this may change {}, which belongs to checkrein or runs its guards. Allow?", file.display()))
         })
         .or_else(|| {
-            let why = reading.unreadable?;
+            let why = parsed.parse_error?;
             if !names_guarded_file(event, guarded) {
                 return None;
             }
@@ -180,21 +180,23 @@ fn check(event: &Event, guarded: &[Guarded], cwd: &Path, home: Option<&str>) -> 
 }
 
 /// Returns the question if a command calls checkrein in a way that may change its guards.
-fn changes_guards(step: &SimpleCommand) -> Option<String> {
-    let name = step.name.strip_suffix(".exe").unwrap_or(&step.name);
+fn changes_guards(command: &SimpleCommand) -> Option<String> {
+    let name = command.name.strip_suffix(".exe").unwrap_or(&command.name);
     let is_word = |text: &str| text.starts_with(|c: char| c.is_ascii_alphabetic());
-    let command = match name {
-        "checkrein" => step.operands().next(),
+    let subcommand = match name {
+        "checkrein" => command.operands().next(),
         // Other programs may start it: `npx checkrein uninstall`.
         _ if is_reader(name) => None,
-        _ => {
-            step.args.windows(2).find(|pair| is_checkrein(&pair[0].text) && is_word(&pair[1].text)).map(|pair| &pair[1])
-        }
+        _ => command
+            .args
+            .windows(2)
+            .find(|pair| is_checkrein(&pair[0].text) && is_word(&pair[1].text))
+            .map(|pair| &pair[1]),
     }?;
-    if command.known && HARMLESS.contains(&command.text.as_str()) {
+    if subcommand.known && HARMLESS.contains(&subcommand.text.as_str()) {
         return None;
     }
-    Some(format!("`checkrein {}` may change the guards of this agent. Allow?", command.text))
+    Some(format!("`checkrein {}` may change the guards of this agent. Allow?", subcommand.text))
 }
 
 fn is_checkrein(word: &str) -> bool {

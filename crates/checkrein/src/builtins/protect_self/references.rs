@@ -45,12 +45,12 @@ const RUN_SCRIPTS: &[&str] = &["awk", "gawk", "mawk", "sed", "gsed", "find"];
 const MAX_PATHS: usize = 256;
 
 /// Returns the possible paths in the arguments of an unknown program.
-pub(super) fn in_command(step: &SimpleCommand, home: Option<&str>) -> Vec<AffectedPath> {
-    let name = step.name.as_str();
+pub(super) fn in_command(command: &SimpleCommand, home: Option<&str>) -> Vec<AffectedPath> {
+    let name = command.name.as_str();
     if name.is_empty() || is_reader(name) || KNOWN.contains(&name) || starts_others(name) {
         return Vec::new();
     }
-    let args: Vec<&str> = step.args.iter().map(|arg| arg.text.as_str()).collect();
+    let args: Vec<&str> = command.args.iter().map(|arg| arg.text.as_str()).collect();
     let words: Vec<&str> = match name {
         // The targets of git are known, except for the directory that it runs in.
         "git" => args
@@ -59,11 +59,11 @@ pub(super) fn in_command(step: &SimpleCommand, home: Option<&str>) -> Vec<Affect
             .map(|pair| pair[1])
             .chain(args.iter().copied().filter(|arg| arg.starts_with("--git-dir=") || arg.starts_with("--work-tree=")))
             .collect(),
-        _ => args.into_iter().chain([step.program.text.as_str()]).chain(step.input.as_deref()).collect(),
+        _ => args.into_iter().chain([command.program.text.as_str()]).chain(command.input.as_deref()).collect(),
     };
     let runs_script = RUN_SCRIPTS.contains(&name);
     let pieces = words.iter().flat_map(|word| pieces(word).skip(usize::from(runs_script)));
-    possible_paths(pieces, home, &step.cwds)
+    possible_paths(pieces, home, &command.cwds)
 }
 
 /// Returns the possible paths in the input of an MCP tool that is not read-only.

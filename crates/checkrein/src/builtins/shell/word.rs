@@ -359,7 +359,7 @@ fn alternatives<'a>(atoms: &[Atom<'a>]) -> Option<Vec<Vec<Atom<'a>>>> {
         if !matches!(atom, Atom::Bare('{')) {
             continue;
         }
-        // Each alternative lies between two of these.
+        // Each alternative is between two of these.
         let ends = ends(&atoms[start..]);
         let Some((last, [_, _, ..])) = ends.split_last() else { continue };
         let rests = alternatives(&atoms[start + last + 1..])?;
