@@ -1,6 +1,11 @@
 //! The audit log: entries, detection of changes, and concurrent writers.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test that fails may say so")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a failed test reports its cause by panicking"
+)]
 
 use std::collections::{BTreeSet, HashSet};
 use std::hash::{BuildHasher as _, RandomState};

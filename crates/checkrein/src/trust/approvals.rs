@@ -189,7 +189,7 @@ impl Store {
     }
 
     /// Stores the contents of a script to show later changes. Errors are ignored: the diff is then not shown.
-    pub(super) fn keep(&self, bytes: &[u8]) {
+    pub(super) fn store_contents(&self, bytes: &[u8]) {
         if bytes.len() > MAX_STORED {
             return;
         }
@@ -201,7 +201,7 @@ impl Store {
     }
 
     /// Returns the approved contents of a script, if stored.
-    pub(super) fn kept(&self, hash: &[u8; 32]) -> Option<Vec<u8>> {
+    pub(super) fn stored_contents(&self, hash: &[u8; 32]) -> Option<Vec<u8>> {
         let bytes = std::fs::read(self.directory().join("contents").join(hex(hash))).ok()?;
         if sha256(&bytes) == *hash { Some(bytes) } else { None }
     }

@@ -190,7 +190,7 @@ impl Reviewed {
             script.approved = known.into_iter().find(|(name, _)| *name == script.name).map(|(_, hash)| *hash);
             if script.is_changed() {
                 let hash = script.approved.flatten();
-                script.before = hash.and_then(|hash| store.as_ref()?.kept(&hash));
+                script.before = hash.and_then(|hash| store.as_ref()?.stored_contents(&hash));
                 if self.status.is_trusted() {
                     let path = script.path.display();
                     self.status = Status::Changed(format!("{path} has changed since it was approved"));
@@ -257,7 +257,7 @@ impl Review {
             })?;
             for script in same_project.iter().flat_map(|hook| &hook.scripts) {
                 if let Content::Bytes(bytes) = &script.content {
-                    store.keep(bytes);
+                    store.store_contents(bytes);
                 }
             }
             let is_used = |script: &(String, Option<[u8; 32]>)| new.iter().any(|new| new.scripts.contains(script));

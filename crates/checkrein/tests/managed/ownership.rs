@@ -31,9 +31,9 @@ async fn writable_managed_file_is_ignored_and_everything_is_denied() {
         assert_eq!(ready(&world.load().hooks), ["theirs", "mine"]);
         world.mode(path, mode);
         let loaded = world.load();
-        let told = problem(&loaded).unwrap();
-        assert!(told.contains(&format!("is {who} (mode {mode:04o}); run: chmod go-w ")), "{told}");
-        assert!(told.contains(&world.path(path).display().to_string()), "{told}");
+        let reported = problem(&loaded).unwrap();
+        assert!(reported.contains(&format!("is {who} (mode {mode:04o}); run: chmod go-w ")), "{reported}");
+        assert!(reported.contains(&world.path(path).display().to_string()), "{reported}");
         assert_eq!(ready(&loaded.hooks), ["mine"], "{path} {mode:o}");
         assert_eq!(world.codes(&loaded), [format!("{MANAGED} insecure-permissions")]);
         assert!(!loaded.allow_skip, "the file is ignored");
@@ -60,8 +60,8 @@ async fn managed_file_of_another_user_is_ignored() {
         std::os::unix::fs::chown(world.path(MANAGED), Some(4711), None).unwrap();
     }
     let loaded = load(if own == 0 { 0 } else { own + 1 });
-    let told = problem(&loaded).unwrap();
-    assert!(told.contains("is owned by user"), "{told}");
+    let reported = problem(&loaded).unwrap();
+    assert!(reported.contains("is owned by user"), "{reported}");
     assert!(ready(&loaded.hooks).is_empty());
 }
 

@@ -1,6 +1,6 @@
 //! Approval of hooks that come with a repository.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 mod common;
 mod entries;

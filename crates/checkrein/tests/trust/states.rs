@@ -11,9 +11,9 @@ fn unapproved_hook_neither_runs_nor_blocks() {
     let verdict = world.fire();
     assert_eq!(verdict.decision(), Decision::NoOpinion);
     assert!(!world.path("project/ran").exists());
-    let told = warnings(&verdict);
+    let warned = warnings(&verdict);
     for part in ["hook `guard`", ".checkrein/hooks.yaml:1", "not approved yet", "`checkrein trust approve guard`"] {
-        assert!(told.contains(part), "{told}");
+        assert!(warned.contains(part), "{warned}");
     }
     assert_eq!(verdict.warnings()[0].failure.unwrap().0, FailureKind::Untrusted);
 }
@@ -102,8 +102,8 @@ fn invalid_file_denies_only_if_it_has_approved_hooks() {
         let world = World::with(&[(FILE, text)]);
         let verdict = world.fire();
         assert_eq!(verdict.decision(), Decision::NoOpinion, "{text}: {verdict:?}");
-        let told = warnings(&verdict);
-        assert!(told.contains("hooks.yaml:") && told.contains("`checkrein check`"), "{text}: {told}");
+        let warned = warnings(&verdict);
+        assert!(warned.contains("hooks.yaml:") && warned.contains("`checkrein check`"), "{text}: {warned}");
         let closed = |diagnostic: &&checkrein::dialects::config::Diagnostic| {
             diagnostic.code == "closed-gate" && diagnostic.severity == checkrein::dialects::config::Severity::Error
         };
