@@ -1,8 +1,8 @@
 //! Verified copies of approved scripts. Hooks run the copies.
 //!
 //! A script is read once before a run. If its hash is the approved one, the bytes are stored as a copy that only the user
-//! can write. A later change of the script does not affect the run. The copy is inside of a mirror of the script's directories,
-//! so that the script finds the files around it: all other entries of the mirror are links to the real files.
+//! can write. A later change of the script does not affect the run. The copy is inside of a mirror of the script's
+//! directories, so that the script finds the files around it: all other entries of the mirror are links to the real files.
 //!
 //! A script whose bytes are not approved must never be copied.
 
