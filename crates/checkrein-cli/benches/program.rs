@@ -19,10 +19,10 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_checkrein");
 const NO_HOOK_RUNS: f64 = 1.0;
 /// Allowed time on top of the hook's own.
 const ONE_HOOK_RUNS: Duration = Duration::from_micros(1500);
-/// How many files `check` looks at.
+/// Number of files for `check`.
 const FILES: u32 = 1000;
 
-/// Hooks as a project has them; none is for the event that is fired.
+/// Hooks of a usual project. None matches the fired event.
 const NOTHING_FITS: &str = r#"{ "hooks": {
   "PostToolUse": [{ "matcher": "Edit|Write", "hooks": [{ "command": "./format.sh" }, { "command": "./lint.sh" }] }],
   "PreToolUse": [{ "matcher": "Write", "hooks": [{ "command": "./guard.sh" }] }, { "matcher": "mcp__.*", "hooks": [{ "command": "./guard.sh" }] }],
@@ -76,7 +76,7 @@ fn measured() -> PathBuf {
     std::env::var_os(MEASURED).map_or_else(|| PROGRAM.into(), PathBuf::from)
 }
 
-/// What agents start before every tool call.
+/// The command that agents start before every tool call.
 #[cfg(unix)]
 fn hooks(bench: &Bench) {
     let payload = |tool: &str| {
@@ -202,7 +202,7 @@ fn write(dir: &Path, hooks: &str) {
     std::fs::write(dir.join(".checkrein/hooks.json"), hooks).unwrap();
 }
 
-/// With the same environment and streams for all.
+/// A command with the same environment and streams for all measurements.
 fn command(program: &Path, dir: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(dir).env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", dir);

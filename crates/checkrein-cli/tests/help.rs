@@ -64,7 +64,7 @@ fn overview_wraps_on_a_narrow_terminal() {
 fn quiet_drops_notes_and_keeps_results_and_errors() {
     let place = Place::with(&[]);
     let (loud, quiet) = (place.run(&["run", "PreToolUse"]), place.run(&["run", "PreToolUse", "-q"]));
-    assert!(loud.stderr.contains("no native hooks here"), "{loud:?}");
+    assert!(loud.stderr.contains("no checkrein hooks here"), "{loud:?}");
     assert_eq!((quiet.code, quiet.stderr.as_str()), (loud.code, ""));
     assert_eq!(quiet.stdout, loud.stdout);
     let wrong = place.run(&["-q", "run", "PreToolUsee"]);

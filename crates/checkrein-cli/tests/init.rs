@@ -88,7 +88,11 @@ fn existing_file_is_overwritten_only_with_force() {
     }
     let ran = place.run(&["init", "--force"]);
     told(&ran, 0, "will change .checkrein/hooks.yaml:");
-    assert!(ran.stdout.starts_with("--- existing\n+++ new\n@@") && ran.stdout.contains("\n-# mine\n"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.starts_with("--- existing\n+++ new\n@@") && ran.stdout.contains("\n-# mine\n"),
+        "{}",
+        ran.stdout
+    );
     assert!(read(&place, ".checkrein/hooks.yaml").contains("id: no-destruction"));
     told(&place.run(&["init"]), 0, "is up to date");
 }
@@ -141,7 +145,7 @@ fn the_hooks_of_another_agent_are_imported_and_work() {
     told(
         &ran,
         0,
-        "(.claude/settings.json:6) loses the variable CLAUDE_PROJECT_DIR, which native does not set for hooks",
+        "(.claude/settings.json:6) loses the variable CLAUDE_PROJECT_DIR, which checkrein does not set for hooks",
     );
     insta::assert_snapshot!(read(&place, ".checkrein/hooks.json"));
     for (command, code) in [("rm -rf x", 2), ("ls", 0)] {
@@ -204,7 +208,10 @@ fn init_asks_on_a_terminal() {
     for no in ["\n", "n\n", "what\n", "\x04"] {
         let (code, shown) = talk(&["init"], &[("? [y/N] ", Does::Types(no))]);
         assert_eq!(code, 1, "{shown}");
-        assert!(shown.contains("id: no-destruction") && shown.contains("nothing was written: you answered no"), "{shown}");
+        assert!(
+            shown.contains("id: no-destruction") && shown.contains("nothing was written: you answered no"),
+            "{shown}"
+        );
         assert!(!exists(&place, ".checkrein"));
     }
     let (code, shown) = talk(&["init"], &[("write ", Does::Types("y\n"))]);

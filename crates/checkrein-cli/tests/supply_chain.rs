@@ -31,7 +31,7 @@ fn every_crate_is_listed_with_its_users_and_a_reason() {
         .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
     let packages = metadata["packages"].as_array().unwrap();
     let own: BTreeSet<_> = packages.iter().map(|package| package["name"].as_str().unwrap()).collect();
-    // Who uses it, and whether in more than tests.
+    // The users of each crate. `true`: not only in tests.
     let mut users: BTreeMap<&str, BTreeMap<&str, bool>> = BTreeMap::new();
     for package in packages {
         for dependency in package["dependencies"].as_array().unwrap() {
@@ -87,7 +87,7 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
 /// The maximum number of `unsafe` in all crates.
 const MOST_UNSAFE: usize = 40;
 
-/// How often code begins something unsafe: blocks, functions, impls. What is commented out does not count.
+/// Number of unsafe blocks, functions and impls in code. Comments are ignored.
 fn count_unsafe(text: &str) -> usize {
     let code = text.lines().map(|line| line.split("//").next().unwrap_or_default());
     let code = code.collect::<Vec<_>>().join("\n");

@@ -153,10 +153,11 @@ fn commands(help: &str) -> Vec<String> {
     let mut is_list = false;
     for line in help.lines() {
         if !line.starts_with(' ') && !line.is_empty() {
-            is_list = line.ends_with(':') && !["Usage:", "Options:", "Arguments:"].contains(&line);
+            is_list = line.ends_with(':')
+                && !["Options:", "Global options:", "Arguments:", "Exit codes:", "Example:"].contains(&line);
             continue;
         }
-        let name = line.trim_start().split_whitespace().next().unwrap_or_default();
+        let name = line.split_whitespace().next().unwrap_or_default();
         let is_name =
             !name.is_empty() && name.chars().all(|character| character.is_ascii_lowercase() || character == '-');
         if is_list && line.starts_with("  ") && !line.starts_with("   ") && is_name && name != "help" {

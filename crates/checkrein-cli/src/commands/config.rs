@@ -13,7 +13,7 @@ use checkrein::hook_files::{FileStatus, Loaded, Skip, Sources};
 use checkrein::rules::Compat;
 use checkrein::{Engine, Event, Trust};
 
-use super::dialect::DialectName;
+use super::dialect::{DialectName, display_name};
 use crate::exit::UsageErrorExt;
 
 /// The files to read and the agent whose rules apply.
@@ -106,7 +106,7 @@ pub fn print_diagnostics(loaded: &Loaded) {
 /// Prints a note if the usual locations have no hooks, with the agents that have some.
 pub fn hint(dialect: &'static Dialect, named: &[PathBuf], loaded: &Loaded, dir: &Path) {
     if named.is_empty() && loaded.hooks.is_empty() && !hint_at_others(dialect, named, loaded, dir) {
-        let name = dialect.name;
+        let name = display_name(dialect);
         super::print_note(&format!(
             "no {name} hooks here; `checkrein init` writes some, `checkrein list -v` shows the searched files"
         ));
@@ -120,7 +120,7 @@ pub fn hint_at_others(dialect: &'static Dialect, named: &[PathBuf], loaded: &Loa
     }
     let options: Vec<_> = agents_with_hooks(dialect, dir).iter().map(|name| format!("--as {name}")).collect();
     if !options.is_empty() {
-        let name = dialect.name;
+        let name = display_name(dialect);
         super::print_note(&format!("no {name} hooks here; other agents have some: add {}", options.join(" or ")));
     }
     !options.is_empty()

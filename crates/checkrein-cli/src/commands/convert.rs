@@ -14,7 +14,7 @@ use checkrein::hook::{CommandLine, CommandSpec, HandlerSpec};
 use serde_json::{Value, json};
 
 use super::config::{self, directory, sources};
-use super::dialect::DialectName;
+use super::dialect::{DialectName, display_name};
 use crate::exit::{self, Exit};
 
 /// Translate hooks to the format of another agent
@@ -60,10 +60,11 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let loaded = sources(from, &arguments.files, &dir)?.without_managed().load();
     config::print_diagnostics(&loaded);
     if loaded.hooks.is_empty() {
-        bail!("no hooks of {} to convert; name a file, or see `checkrein list --as {} -v`", from.name, from.name);
+        let name = display_name(from);
+        bail!("no {name} hooks to convert; name a file, or see `checkrein list --as {} -v`", from.name);
     }
     let hooks: Vec<_> = loaded.hooks.iter().collect();
-    let encoded = to.encode(&hooks).with_context(|| format!("checkrein cannot write files of {}", to.name))?;
+    let encoded = to.encode(&hooks).with_context(|| format!("checkrein cannot write the hook files of {}", to.name))?;
     let losses = losses(&hooks, &encoded.lost, from, to);
     let gates = losses.iter().filter(|loss| loss.gate).count();
     let refused = gates > 0 && !arguments.force;
@@ -140,12 +141,12 @@ pub fn losses<'a>(
             return None;
         }
         let kind = hook.kinds.iter().find(|kind| from.is_gate(kind) && !to.is_gate(kind))?;
-        let what = format!("hooks of {} cannot block `{kind}`", to.name);
+        let what = format!("{} hooks cannot block `{kind}`", display_name(to));
         Some(ReportedLoss { hook, what, all: false, gate: true })
     });
     let variables = hooks.iter().enumerate().filter(|(index, _)| !is_dropped(*index)).flat_map(|(_, hook)| {
         variables_lost(hook, from, to).map(|name| {
-            let what = format!("the variable {name}, which {} does not set for hooks", to.name);
+            let what = format!("the variable {name}, which {} does not set for hooks", display_name(to));
             ReportedLoss { hook, what, all: false, gate: false }
         })
     });

@@ -14,6 +14,7 @@ use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
 use super::dialect::DialectName;
+use super::terminal;
 use crate::exit::{self, Exit, UsageErrorExt};
 
 /// List the events of an agent and what hooks can do there
@@ -58,8 +59,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         (rows, false) => {
             let width = rows.iter().map(|row| row.name.len()).max().unwrap_or_default();
             for row in rows {
-                let may = row.may.join(", ");
-                writeln!(out, "{:<width$}  {}{}", row.name.bold(), row.kind.description(), bracketed(&may).dimmed())?;
+                row.show_line(&mut out, width)?;
             }
         }
     }
@@ -146,6 +146,23 @@ impl Row {
             "payload": self.payload(dialect),
             "answer": { "stdout": stdout, "stderr": answer.stderr, "exit": answer.exit },
         })
+    }
+
+    /// One entry of the list. On a terminal, lines break before words, and before the effects.
+    fn show_line(&self, out: &mut impl Write, width: usize) -> io::Result<()> {
+        let (description, effects) = (self.kind.description(), bracketed(&self.may.join(", ")));
+        let column = width + 2;
+        let columns = terminal::width().unwrap_or(usize::MAX);
+        let description = terminal::wrap(description, column, column, columns);
+        let last = match description.rsplit_once('\n') {
+            Some((_, last)) => last.chars().count(),
+            None => column + description.chars().count(),
+        };
+        write!(out, "{:<width$}  {description}", self.name.bold())?;
+        if !effects.is_empty() && last + effects.chars().count() > columns {
+            return writeln!(out, "\n{:column$}{}", "", effects.trim_start().dimmed());
+        }
+        writeln!(out, "{}", effects.dimmed())
     }
 
     fn show(&self, out: &mut impl Write, dialect: &'static Dialect) -> io::Result<()> {

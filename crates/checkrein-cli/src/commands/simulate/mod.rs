@@ -19,6 +19,7 @@ use checkrein_tools::simulate::{Script, SimEvent, Simulator, Summary};
 use self::live::Live;
 use self::show::Show;
 use super::config::{self, ConfigArguments};
+use super::dialect::display_name;
 use crate::exit::{self, Exit, UsageErrorExt};
 use crate::interrupt::{self, Engines};
 use crate::starter;
@@ -72,7 +73,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let mut show = Show::new(dialect, arguments.json);
     let scratch = if has_no_hooks(arguments, &loaded) {
         let scratch = tempfile::tempdir().context("cannot create a scratch directory")?;
-        let heading = format!("No hooks of {} here; playing a starter set in a scratch directory.", dialect.name);
+        let heading = format!("No {} hooks here; playing a starter set in a scratch directory.", display_name(dialect));
         show.heading(&heading)?;
         loaded = config::apply_skip(starter_hooks());
         dir = config::directory(scratch.path())?;

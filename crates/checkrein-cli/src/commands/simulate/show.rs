@@ -149,7 +149,7 @@ fn verdict(fired: &Fired<'_>) -> String {
     let mut text: String = fired.record.hooks.iter().map(|record| hook(record, None)).collect();
     let decision = fired.verdict.decision();
     if !fired.record.hooks.is_empty() || decision != Decision::NoOpinion {
-        let reason = reason(&fired.verdict).map(|reason| format!(": {}", sanitize(&reason))).unwrap_or_default();
+        let reason = reason(fired.verdict).map(|reason| format!(": {}", sanitize(&reason))).unwrap_or_default();
         let room = 7 + decision.name().len();
         let _ = writeln!(
             text,
