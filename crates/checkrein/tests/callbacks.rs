@@ -198,9 +198,9 @@ async fn runner_and_engine_settle_alike() {
                         .iter()
                         .filter_map(|target| verdict.rewritten(*target).map(|to| to.effective.as_str().to_owned()))
                         .collect();
-                    let said = (verdict.context().len(), verdict.messages().len(), verdict.warnings().len());
+                    let counts = (verdict.context().len(), verdict.messages().len(), verdict.warnings().len());
                     let reason = verdict.reasons().iter().map(|reason| reason.decision).collect::<Vec<_>>();
-                    (verdict.decision(), reason, failures, rewritten, said)
+                    (verdict.decision(), reason, failures, rewritten, counts)
                 };
                 assert_eq!(texts(&by_runner), texts(&by_engine), "{kind}");
             }

@@ -70,9 +70,9 @@ async fn background_child_with_an_open_pipe_does_not_delay_the_verdict() {
     let dir = tempfile::tempdir().unwrap();
     for way in ["sleep 100 &", "setsid sleep 100 &"] {
         for (dialect, text) in guarded_by(&format!("{way} echo $! > pid; exit 0")) {
-            let begun = Instant::now();
+            let start = Instant::now();
             let verdict = engine(dialect, &text, dir.path()).fire(gate()).await;
-            assert!(begun.elapsed() < Duration::from_secs(50), "{} {way}", dialect.name);
+            assert!(start.elapsed() < Duration::from_secs(50), "{} {way}", dialect.name);
             let _ = std::process::Command::new("kill").arg(file(dir.path(), "pid").trim()).status();
             assert_eq!((verdict.decision(), kinds(&verdict)), (Decision::NoOpinion, vec![]), "{} {way}", dialect.name);
         }
@@ -276,9 +276,9 @@ async fn testagent_runs_all_hooks_after_a_failure() {
         &["exit 1", "sleep 100", "kill -9 $$", "cat > stdin; pwd -P > cwd", "exit 2", "touch last"],
     );
     let event = gate().within(Envelope::new().cwd(dir.path().to_str().unwrap()).session_id("s"));
-    let begun = Instant::now();
+    let start = Instant::now();
     let verdict = engine(&claude::SENDER, &text, Path::new("/")).fire(event).await;
-    assert!(begun.elapsed() < Duration::from_secs(60));
+    assert!(start.elapsed() < Duration::from_secs(60));
     assert_eq!(kinds(&verdict), [FailureKind::Exit, FailureKind::Timeout, FailureKind::Signal]);
     assert_eq!(verdict.decision(), Decision::Deny);
     assert!(dir.path().join("last").exists());

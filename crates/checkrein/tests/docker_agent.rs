@@ -53,21 +53,21 @@ async fn exit_2_blocks_with_stderr_as_the_reason() {
 async fn timeout_applies_to_children_that_hold_the_pipe() {
     for dialect in [&DIALECT, &G2] {
         let yaml = "pre_tool_use: [{hooks: [{type: command, command: 'sleep 100; echo x', timeout: 1}]}]";
-        let begun = Instant::now();
+        let start = Instant::now();
         let verdict = engine(dialect, yaml).fire(Event::pre_tool_use(call())).await;
         let kinds: Vec<_> = verdict.failures().map(|(_, failure)| failure.kind).collect();
         assert_eq!((verdict.decision(), &kinds[..]), (Decision::Deny, &[FailureKind::Timeout][..]));
-        assert!(begun.elapsed() < Duration::from_secs(60));
+        assert!(start.elapsed() < Duration::from_secs(60));
     }
 }
 
 #[tokio::test]
 async fn background_child_is_reported_and_does_not_block() {
-    let begun = Instant::now();
+    let start = Instant::now();
     // The child keeps stdout open.
     let verdict = gate(&DIALECT, &["sleep 100 & echo $! >&2; exit 2"]).await;
     std::process::Command::new("kill").arg(verdict.reason().unwrap()).status().unwrap();
-    assert!(begun.elapsed() < Duration::from_secs(60));
+    assert!(start.elapsed() < Duration::from_secs(60));
     assert!(verdict.warnings()[0].text.starts_with("left processes running: sleep"), "{:?}", verdict.warnings());
 }
 

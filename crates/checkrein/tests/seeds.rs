@@ -102,10 +102,10 @@ async fn ub_background_child_is_not_a_failure() {
     let dir = tempfile::tempdir().unwrap();
     let text = "hooks: {pre_tool_call: [{command: [sh, -c, 'sleep 30 & exit 0'], on_failure: block}]}";
     let engine = engine(&ub::DIALECT, text, Format::Yaml, dir.path(), &[]);
-    let begun = Instant::now();
+    let start = Instant::now();
     let verdict = engine.fire(call(RawJson::default())).await;
     assert_eq!((verdict.decision(), kinds(&verdict)), (Decision::NoOpinion, vec![]));
-    assert!(begun.elapsed() < Duration::from_secs(20), "the child is not awaited");
+    assert!(start.elapsed() < Duration::from_secs(20), "the child is not awaited");
 }
 
 #[tokio::test]

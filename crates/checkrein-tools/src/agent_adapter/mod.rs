@@ -251,7 +251,7 @@ impl AgentAdapter {
             return self.fail(Some(filter.kind().clone()), &why, None);
         }
         let loaded = self.sources_in(&dir).called_by(self.agent).only(&filter).load();
-        let has_news = *filter.kind() == EventKind::SessionStart && !loaded.passed_over.is_empty();
+        let has_news = *filter.kind() == EventKind::SessionStart && !loaded.run_by_caller.is_empty();
         // A prompt resets counters of the session. Some agents need an answer at every event.
         let nothing = loaded.hooks.is_empty()
             && loaded.diagnostics.is_empty()
@@ -292,7 +292,7 @@ impl AgentAdapter {
         // Problems of files are reported once in a session.
         if event.kind() == EventKind::SessionStart {
             notes.extend(loaded.diagnostics.iter().map(ToString::to_string));
-            notes.extend(loaded.passed_over.iter().map(|path| {
+            notes.extend(loaded.run_by_caller.iter().map(|path| {
                 let (file, agent) = (path.display(), self.agent.name);
                 format!("skipping {file}: {agent} runs those hooks itself")
             }));

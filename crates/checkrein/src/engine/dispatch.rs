@@ -116,7 +116,7 @@ struct Selection {
 
 fn select(shared: &Shared, event: &Event) -> Selection {
     let hooks = shared.hooks.load_full();
-    let mut rules = shared.rules.at(&event.kind());
+    let mut rules = shared.rules.rules_for(&event.kind());
     rules.compat = shared.compat.or(hooks.compat).unwrap_or(rules.compat);
     let session = session_of(event);
     let mut waited: Vec<SelectedHook> = hooks

@@ -51,18 +51,18 @@ pub(super) async fn run(
     shared: &Shared,
     hook: &LoadedHook,
     view: &Arc<EventView>,
-    turns: Permit,
+    permit: Permit,
     wants_record: bool,
 ) -> RunResult {
     let info = &hook.spec.info;
     let handler = hook.spec.handler.kind().name();
     let span = debug_span!("checkrein.hook", hook = %info.id, handler = %handler, event = %view.event.kind());
     async {
-        let mut watch = ObserverGuard::start(shared, hook, view);
-        let mut seen = Captures { is_kept: wants_record || watch.is_watched(), ..Captures::default() };
+        let mut guard = ObserverGuard::start(shared, hook, view);
+        let mut captures = Captures { is_kept: wants_record || guard.is_observed(), ..Captures::default() };
         let result = match &hook.handler {
             Ok(handler) => {
-                let call = call(shared, hook, &**handler, view, turns, &mut seen);
+                let call = call(shared, hook, &**handler, view, permit, &mut captures);
                 let called = CatchPanic::new(call).await;
                 called.unwrap_or_else(|panic| Err(panic.into()))
             }
@@ -73,7 +73,7 @@ pub(super) async fn run(
             FailureKind::Cancelled => Failure::new(FailureKind::Error, failure.message),
             _ => shared.rules.with_effect(failure, &hook.spec, &view.event.kind()),
         });
-        let took = watch.begun.elapsed();
+        let took = guard.start.elapsed();
         match &result {
             Ok(opinion) => {
                 debug!(name: "checkrein.hook.finished", decision = %opinion.decision(), took_us = took.as_micros() as u64);
@@ -81,15 +81,15 @@ pub(super) async fn run(
             // Without the message, which may contain secrets. The record has it.
             Err(failure) => warn!(name: "checkrein.hook.failed", kind = %failure.kind, "{info} failed"),
         }
-        let mut record = seen.is_kept.then(|| record(info, handler, &result, &seen, took));
+        let mut record = captures.is_kept.then(|| record(info, handler, &result, &captures, took));
         if let (Some(record), Ok(handler)) = (&mut record, &hook.handler) {
             record.held_back = handler.withheld_env().to_vec();
         }
         if let Some(record) = &record {
-            watch.finish(record, took);
+            guard.finish(record, took);
         }
-        let broken_observers = std::mem::take(&mut watch.broken);
-        RunResult { result, record, left_running: seen.left_running, broken_observers }
+        let broken_observers = std::mem::take(&mut guard.panics);
+        RunResult { result, record, left_running: captures.left_running, broken_observers }
     }
     .instrument(span)
     .await
@@ -100,8 +100,8 @@ struct ObserverGuard<'a> {
     observers: &'a [Arc<dyn Observer>],
     /// `None` without observers, and after the end was reported.
     run: Option<HookRun>,
-    begun: Instant,
-    broken: Vec<Panic>,
+    start: Instant,
+    panics: Vec<Panic>,
 }
 
 impl<'a> ObserverGuard<'a> {
@@ -115,23 +115,23 @@ impl<'a> ObserverGuard<'a> {
             handler: hook.spec.handler.kind().name().to_owned(),
             background: hook.spec.background,
         });
-        let mut watch = Self { observers: &shared.observers, run, begun: Instant::now(), broken: Vec::new() };
-        watch.tell(Observer::started);
-        watch
+        let mut guard = Self { observers: &shared.observers, run, start: Instant::now(), panics: Vec::new() };
+        guard.notify(Observer::started);
+        guard
     }
 
-    fn is_watched(&self) -> bool {
+    fn is_observed(&self) -> bool {
         self.run.is_some()
     }
 
     fn finish(&mut self, record: &HookRecord, took: Duration) {
-        self.tell(|observer, run| observer.finished(run, record, took));
+        self.notify(|observer, run| observer.finished(run, record, took));
         self.run = None;
     }
 
-    fn tell(&mut self, what: impl Fn(&dyn Observer, &HookRun)) {
+    fn notify(&mut self, what: impl Fn(&dyn Observer, &HookRun)) {
         if let Some(run) = &self.run {
-            self.broken
+            self.panics
                 .extend(self.observers.iter().filter_map(|observer| catch_panic(|| what(&**observer, run)).err()));
         }
     }
@@ -140,7 +140,7 @@ impl<'a> ObserverGuard<'a> {
 impl Drop for ObserverGuard<'_> {
     fn drop(&mut self) {
         if let Some(run) = &self.run {
-            let took = self.begun.elapsed();
+            let took = self.start.elapsed();
             let cancelled = Failure::new(FailureKind::Cancelled, "cancelled by the host");
             let record = record(&run.hook, &run.handler, &Err(cancelled), &Captures::default(), took);
             self.finish(&record, took);
@@ -163,11 +163,11 @@ async fn call(
     hook: &LoadedHook,
     handler: &dyn Handler,
     view: &Arc<EventView>,
-    turns: Permit,
-    seen: &mut Captures,
+    permit: Permit,
+    captures: &mut Captures,
 ) -> Result<Opinion, Failure> {
     // The timeout starts after the wait for a slot.
-    let limited = turns == Permit::Wait && handler.is_limited();
+    let limited = permit == Permit::Wait && handler.is_limited();
     let _turn = if limited { shared.running.acquire().await.ok() } else { None };
     let timeout = hook.spec.timeout_for(&view.event.kind());
     let deadline = Instant::now() + timeout.min(FOREVER);
@@ -189,20 +189,20 @@ async fn call(
     };
     match &reply {
         Reply::Process(process) => {
-            seen.exit_code = match process.exit {
+            captures.exit_code = match process.exit {
                 ProcessExit::Code(code) => Some(code),
                 ProcessExit::Signal(_) => None,
             };
-            seen.stdout = seen.is_kept.then(|| process.stdout.clone());
-            seen.stderr = seen.is_kept.then(|| process.stderr.clone());
-            seen.left_running.clone_from(&process.left_running);
+            captures.stdout = captures.is_kept.then(|| process.stdout.clone());
+            captures.stderr = captures.is_kept.then(|| process.stderr.clone());
+            captures.left_running.clone_from(&process.left_running);
             if process.timed_out {
                 return Err(too_long());
             }
         }
         Reply::Http(http) => {
-            seen.status = Some(http.status);
-            seen.stdout = seen.is_kept.then(|| http.body.clone());
+            captures.status = Some(http.status);
+            captures.stdout = captures.is_kept.then(|| http.body.clone());
         }
         Reply::Opinion(_) => {}
     }
@@ -217,14 +217,14 @@ fn record(
     hook: &HookInfo,
     handler: &str,
     result: &Result<Opinion, Failure>,
-    seen: &Captures,
+    captures: &Captures,
     took: Duration,
 ) -> HookRecord {
     let mut record = match result {
         Ok(opinion) => HookRecord::from_opinion(hook, handler, opinion),
         Err(failure) => HookRecord::from_failure(hook, handler, failure),
     };
-    record.left_running.clone_from(&seen.left_running);
+    record.left_running.clone_from(&captures.left_running);
     let kept = |captured: &Captured| {
         let shown = captured.bytes.len().min(MAX_RECORDED);
         String::from_utf8_lossy(&captured.bytes[..shown]).into_owned()
@@ -233,14 +233,14 @@ fn record(
         Some(captured) if captured.is_cut() || captured.bytes.len() > MAX_RECORDED => Some(captured.total),
         _ => None,
     };
-    record.stdout_bytes = cut(&seen.stdout);
-    record.stderr_bytes = cut(&seen.stderr);
+    record.stdout_bytes = cut(&captures.stdout);
+    record.stderr_bytes = cut(&captures.stderr);
     record.truncated = record.stdout_bytes.is_some() || record.stderr_bytes.is_some();
-    record.exit_code = seen.exit_code;
-    record.status = seen.status;
+    record.exit_code = captures.exit_code;
+    record.status = captures.status;
     record.duration_ms = Some(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
-    record.stdout = seen.stdout.as_ref().map(kept);
-    record.stderr = seen.stderr.as_ref().map(kept);
+    record.stdout = captures.stdout.as_ref().map(kept);
+    record.stderr = captures.stderr.as_ref().map(kept);
     record
 }
 

@@ -12,7 +12,8 @@ pub(super) enum RuleSource {
 }
 
 impl RuleSource {
-    pub(super) fn at(&self, kind: &EventKind) -> Rules {
+    /// Returns the rules for events of this kind.
+    pub(super) fn rules_for(&self, kind: &EventKind) -> Rules {
         match self {
             Self::Dialect(dialect) => dialect.rules_at(kind),
             Self::Custom(rules) => *rules,

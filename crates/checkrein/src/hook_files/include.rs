@@ -51,7 +51,7 @@ impl IncludeChain {
     }
 
     /// Scope of the file with the last include.
-    pub(super) fn by(&self) -> Option<Scope> {
+    pub(super) fn included_by(&self) -> Option<Scope> {
         self.by
     }
 

@@ -32,7 +32,7 @@ const MAX_DEPTH: usize = 16;
 const MAX_FILES: usize = 4096;
 
 pub(super) fn load(parts: &[SourceSet]) -> Loaded {
-    let Loader { mut files, mut diagnostics, mut followed, passed_over, has_replaced, .. } = Loader::read(parts);
+    let Loader { mut files, mut diagnostics, mut followed, run_by_caller, has_replaced, .. } = Loader::read(parts);
     files.retain(|file| !file.is_left_out);
     if has_replaced {
         // A file that was read twice has reported its problems twice.
@@ -51,7 +51,7 @@ pub(super) fn load(parts: &[SourceSet]) -> Loaded {
     let (hooks, files): (Vec<_>, Vec<_>) = files.into_iter().map(|file| (file.hooks, file.state)).unzip();
     let mut all = Vec::with_capacity(hooks.iter().map(Vec::len).sum());
     all.extend(hooks.into_iter().flatten());
-    Loaded { hooks: all, diagnostics, compat, allow_skip, audit, settings, files, passed_over, followed, reviewed }
+    Loaded { hooks: all, diagnostics, compat, allow_skip, audit, settings, files, run_by_caller, followed, reviewed }
 }
 
 /// Rank of a reading of a file. Several files can name the same one, and each would read it for its own scope, with its own
@@ -71,7 +71,7 @@ impl Rank {
         let (scope, includes) = (context.scope, &context.includes);
         Self {
             scope: scope.trust_level(),
-            included_by: includes.by().unwrap_or(scope).trust_level(),
+            included_by: includes.included_by().unwrap_or(scope).trust_level(),
             in_force: !includes.is_dry_run(scope),
         }
     }
@@ -91,7 +91,7 @@ struct Loader {
     /// Directories of projects, by the start directory of the agent.
     projects: HashMap<PathBuf, ProjectRoots>,
     /// Files whose hooks the calling agent runs itself.
-    passed_over: Vec<PathBuf>,
+    run_by_caller: Vec<PathBuf>,
     /// Read buffer for all files.
     buffer: Vec<u8>,
 }
@@ -242,7 +242,7 @@ impl Loader {
     fn file(&mut self, path: &Path, is_plain_file: bool, context: &LoadContext<'_>) {
         if Self::is_callers_own(path, context) {
             self.diagnostics.extend(context.includes.refused_under_own_agent(path, context.scope));
-            self.passed_over.push(path.to_owned());
+            self.run_by_caller.push(path.to_owned());
             return;
         }
         if !self.takes_precedence(path, context) {

@@ -306,7 +306,7 @@ pub struct Loaded {
     /// All files that were searched or read, in order.
     pub files: Vec<FileState>,
     /// Files whose hooks the calling agent runs itself. See [`Sources::called_by`].
-    pub passed_over: Vec<PathBuf>,
+    pub run_by_caller: Vec<PathBuf>,
     /// Paths to watch. A last component `*` means every file of the directory.
     pub followed: Vec<PathBuf>,
     /// Hooks that need approval, approved or not.

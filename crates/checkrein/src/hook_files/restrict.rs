@@ -75,8 +75,9 @@ impl Restriction {
     fn apply(&self, spec: &mut HookSpec, scope: Scope) -> Option<String> {
         let is_broken = matches!(spec.state, HookState::Broken(_));
         let effect = match &self.kind {
-            RestrictionKind::Scopes(scopes) => (!scopes.contains(&scope))
-                .then(|| format!("the administrator does not allow hooks of {scope} files")),
+            RestrictionKind::Scopes(scopes) => {
+                (!scopes.contains(&scope)).then(|| format!("the administrator does not allow hooks of {scope} files"))
+            }
             // A broken hook has no handler.
             RestrictionKind::Handlers(_) | RestrictionKind::Urls(_) | RestrictionKind::Variables(_) if is_broken => {
                 None

@@ -53,9 +53,11 @@ async fn error_statuses_are_failures() {
 
 #[tokio::test]
 async fn invalid_http_is_a_failure() {
-    for said in ["", "hello\r\n\r\n", "HTTP/1.1 200 OK\r\ncontent-le", "HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n"] {
+    for response in
+        ["", "hello\r\n\r\n", "HTTP/1.1 200 OK\r\ncontent-le", "HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n"]
+    {
         let server = Server::new(move |_, stream| {
-            let _ = stream.write_all(said.as_bytes());
+            let _ = stream.write_all(response.as_bytes());
             Then::Close
         });
         assert_fails(&fire(server.url("/"), |http| http).await, FailureKind::HttpNet, "cannot call http://");
@@ -65,12 +67,12 @@ async fn invalid_http_is_a_failure() {
 
 #[tokio::test]
 async fn incomplete_response_is_a_failure() {
-    for said in [
+    for response in [
         "HTTP/1.1 200 OK\r\ncontent-length: 20\r\n\r\n{\"decision\":",
         "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n14\r\n{\"decision\":\"allow\"}",
     ] {
         let server = Server::new(move |_, stream| {
-            let _ = stream.write_all(said.as_bytes());
+            let _ = stream.write_all(response.as_bytes());
             Then::Close
         });
         assert_fails(&fire(server.url("/"), |http| http).await, FailureKind::HttpNet, "cannot call http://");

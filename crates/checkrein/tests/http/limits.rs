@@ -119,27 +119,27 @@ async fn endless_headers_are_a_failure() {
 #[tokio::test]
 async fn one_deadline_covers_the_whole_request() {
     // The server sends nothing, stops in the headers, stops in the body, or sends single bytes slowly.
-    for said in
+    for response in
         [None, Some("HTTP/1.1 200 OK\r\nx"), Some("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{"), Some("drip")]
     {
         let (tell, ended) = mpsc::channel();
         let server = Server::new(move |_, stream| {
-            if said == Some("drip") {
+            if response == Some("drip") {
                 let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n");
                 while stream.write_all(b" ").is_ok() {
                     std::thread::sleep(Duration::from_millis(5));
                 }
             } else {
-                let _ = stream.write_all(said.unwrap_or_default().as_bytes());
+                let _ = stream.write_all(response.unwrap_or_default().as_bytes());
                 wait_for_end(stream);
             }
             let _ = tell.send(());
             Then::Close
         });
         let hook = hook(server.url("/"), |http| http).timeout(Duration::from_millis(200));
-        let begun = Instant::now();
+        let start = Instant::now();
         let verdict = checkrein::Engine::builder().hook(hook).build().fire(event()).await;
-        assert!(begun.elapsed() < PATIENCE / 2, "the server never ends");
+        assert!(start.elapsed() < PATIENCE / 2, "the server never ends");
         assert_fails(&verdict, FailureKind::Timeout, "timed out after 200ms");
         assert_ends(ended).await;
     }

@@ -17,7 +17,7 @@ async fn post(args: &[&str]) -> Verdict {
 #[tokio::test]
 async fn posts_a_fixed_body_and_drops_the_response() {
     let server = Server::saying("200 OK", "", r#"{"decision":"block","reason":"unsolicited"}"#);
-    let verdict = post(&[&server.url("/told"), r#"{"text":"done"}"#, "--allow-private"]).await;
+    let verdict = post(&[&server.url("/notify"), r#"{"text":"done"}"#, "--allow-private"]).await;
     assert_eq!(verdict, Verdict::default());
     let request = server.request();
     assert_eq!((request.method.as_str(), request.body.as_str()), ("POST", r#"{"text":"done"}"#));

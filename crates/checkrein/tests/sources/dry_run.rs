@@ -55,8 +55,8 @@ fn narrower_scope_cannot_make_hooks_dry_runs() {
         let world = World::with(&[(file, dry_run), (CLAUDE_USER, &claude("x")), (CLAUDE_PROJECT, &claude("y"))]);
         let loaded = world.load();
         assert_eq!(shown(&loaded), expected, "{file}");
-        let told = if file == USER { vec![] } else { vec![format!("{CLAUDE_USER} scope-not-permitted")] };
-        assert_eq!(world.codes(&loaded), told, "{file}");
+        let expected = if file == USER { vec![] } else { vec![format!("{CLAUDE_USER} scope-not-permitted")] };
+        assert_eq!(world.codes(&loaded), expected, "{file}");
     }
     // An included path has the scope of the including file, and the file is also read with its own scope.
     let hook = r#"{"protect_self": false, "hooks": [{"id": "guard", "event": "PreToolUse", "command": "x"}]}"#;
