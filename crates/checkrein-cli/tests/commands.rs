@@ -388,7 +388,7 @@ fn missing_hooks_hint_at_other_agents() {
         let ran = claude.run(arguments);
         assert_eq!(
             (ran.code, ran.stderr.as_str()),
-            (0, "checkrein: no checkrein hooks here; other agents have some: add --as claude\n")
+            (0, "checkrein: no checkrein hooks here; there are others: add --as claude\n")
         );
         assert_eq!(claude.run(&[arguments, &["--as", "claude"]].concat()).stderr, "", "{arguments:?}");
         let ran = none.run(arguments);

@@ -40,7 +40,6 @@ const OPENINGS: &[&str] = &["What", "Whether", "How", "Where", "Which", "Whose",
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("docs/STYLE.md", "", "the page lists words to avoid"),
     ("tests/wording.rs", "", "this list"),
-    ("docs/decisions/", "`", "quotes of earlier names"),
 ];
 
 /// Data that other projects or agents wrote.

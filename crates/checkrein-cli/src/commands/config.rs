@@ -121,7 +121,7 @@ pub fn hint_at_others(dialect: &'static Dialect, named: &[PathBuf], loaded: &Loa
     let options: Vec<_> = agents_with_hooks(dialect, dir).iter().map(|name| format!("--as {name}")).collect();
     if !options.is_empty() {
         let name = display_name(dialect);
-        super::print_note(&format!("no {name} hooks here; other agents have some: add {}", options.join(" or ")));
+        super::print_note(&format!("no {name} hooks here; there are others: add {}", options.join(" or ")));
     }
     !options.is_empty()
 }

@@ -3,6 +3,7 @@
 //! `checkrein init --from` uses the list of losses too. If a blocking hook would no longer block, nothing may be written
 //! without `--force`.
 
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use checkrein::HookSpec;
 use checkrein::dialects::Dialect;
 use checkrein::dialects::config::ConversionLoss;
-use checkrein::hook::{CommandLine, CommandSpec, HandlerSpec};
+use checkrein::hook::{CommandLine, CommandSpec, HandlerSpec, Source};
 use serde_json::{Value, json};
 
 use super::config::{self, directory, sources};
@@ -66,7 +67,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let hooks: Vec<_> = loaded.hooks.iter().collect();
     let encoded = to.encode(&hooks).with_context(|| format!("checkrein cannot write the hook files of {}", to.name))?;
     let losses = losses(&hooks, &encoded.lost, from, to);
-    let gates = losses.iter().filter(|loss| loss.gate).count();
+    let gates: HashSet<_> = losses.iter().filter(|loss| loss.gate).map(ReportedLoss::hook).collect();
+    let gates = gates.len();
     let refused = gates > 0 && !arguments.force;
     if arguments.json {
         if let Some(path) = arguments.output.as_ref().filter(|_| !refused) {
@@ -81,8 +83,11 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         writeln!(std::io::stdout(), "{converted:#}")?;
         return Ok(if refused { exit::FAILURE } else { exit::SUCCESS });
     }
-    for loss in &losses {
-        super::print_failure(&loss.describe());
+    for (index, loss) in losses.iter().enumerate() {
+        // A hook for several events has the same loss for each.
+        if !losses.iter().enumerate().any(|(other, covers)| covers.covers(loss, other < index)) {
+            super::print_failure(&loss.describe());
+        }
     }
     if refused {
         super::print_failure(&format!(
@@ -154,6 +159,18 @@ pub fn losses<'a>(
 }
 
 impl ReportedLoss<'_> {
+    /// The id and place of the hook, which are the same for all its events.
+    fn hook(&self) -> (&str, &Source) {
+        (&self.hook.info.id, &self.hook.info.source)
+    }
+
+    /// Returns `true` if the sentence of this loss says all that the sentence of `other` says. Of two equal losses, the
+    /// earlier one covers the later one.
+    fn covers(&self, other: &Self, is_earlier: bool) -> bool {
+        let is_same = (self.hook(), &self.what, self.all) == (other.hook(), &other.what, other.all);
+        is_same && if self.gate == other.gate { is_earlier } else { self.gate }
+    }
+
     /// The loss as a sentence.
     pub fn describe(&self) -> String {
         let (hook, what) = (&self.hook.info, &self.what);

@@ -35,7 +35,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<Exit> {
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text).context("cannot read standard input")?;
-    let payload = RawJson::parse(text).context("standard input is not JSON; pipe the event to `checkrein get`")?;
+    let payload = RawJson::parse(text).context("standard input must be the event as JSON")?;
     let mut out = std::io::stdout().lock();
     match field(&payload, &arguments.path).filter(|value| value.as_str() != "null") {
         Some(value) => match value.as_text() {

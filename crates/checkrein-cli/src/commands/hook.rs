@@ -142,7 +142,7 @@ pub fn report_usage_error(words: &[std::ffi::OsString], error: &clap::Error) -> 
     let lines: Vec<_> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
     let error = lines.join(" ");
     let reason = format!(
-        "invalid arguments of `checkrein hook`: {}; `checkrein install` writes correct ones",
+        "invalid arguments of `checkrein hook`: {}; ask the user to run `checkrein install`, which writes correct ones",
         error.trim_start_matches("error: ")
     );
     let agent = words.first().and_then(|word| word.to_str()).and_then(checkrein::dialects::find);
@@ -194,9 +194,11 @@ fn unknown_agent(name: &str) -> Result<Exit> {
     let known: Vec<_> = checkrein::dialects::ALL.iter().map(|dialect| dialect.name).collect();
     let meant = match checkrein::core::closest_match(name, known.iter().copied()) {
         Some(meant) => format!("did you mean `{meant}`?"),
-        None => format!("known agents: {}", known.join(", ")),
+        None => format!("known agents: {}.", known.join(", ")),
     };
-    deny_in_all_formats(&format!("`checkrein hook {name}`: unknown agent `{name}`; {meant}"))
+    deny_in_all_formats(&format!(
+        "unknown agent `{name}` in `checkrein hook {name}`; {meant} Ask the user to fix it in the agent's settings."
+    ))
 }
 
 /// Prints one JSON object that all supported agents read as a deny, and exits with 2.
