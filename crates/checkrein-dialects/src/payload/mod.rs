@@ -287,7 +287,7 @@ fn write(row: &'static FieldRow, field: Option<Field<'_>>, out: &mut ObjectWrite
     }
     match (row.form, field) {
         (FieldEncoding::Same | FieldEncoding::OrJsonText | FieldEncoding::Text, Field::Text(text)) => {
-            out.text(row.name, text)
+            out.text(row.name, text);
         }
         (FieldEncoding::Same | FieldEncoding::OrJsonText, Field::Json(json)) => out.json(row.name, json),
         (FieldEncoding::Same | FieldEncoding::OrJsonText, field) => out.json(row.name, &field.to_json()),
