@@ -1,6 +1,6 @@
 //! Loader: reads hook files and those that they include.
 //!
-//! [`Sources::load`](super::Sources::load) calls [`load`]. Settings for other files are applied by [`merge`](super::merge)
+//! [`Sources::load`](super::Sources::load) calls [`load`]. Settings for other files are applied by [`merge`]
 //! afterwards. An unreadable file never counts as an empty one: it closes the gates that it could have.
 
 use std::collections::HashMap;

@@ -51,7 +51,7 @@ enum RestrictionKind {
 fn restrictions_of(file: &LoadedFile) -> Vec<Restriction> {
     let mut restrictions = Vec::new();
     let mut add = |key: &str, kind: Option<RestrictionKind>| {
-        restrictions.extend(kind.map(|kind| Restriction { place: file.locate(key), kind }))
+        restrictions.extend(kind.map(|kind| Restriction { place: file.locate(key), kind }));
     };
     add(
         "allowManagedHooksOnly",
