@@ -15,7 +15,7 @@ use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
 use super::config::{self, ConfigArguments};
-use super::{display_path, display_source, printable, shorten_paths};
+use super::{display_path, display_source, is_verbose, printable, shorten_paths};
 use crate::exit::{self, Exit};
 
 /// List all hooks in the order in which they run
@@ -107,6 +107,12 @@ fn show_places(out: &mut impl Write, loaded: &Loaded) -> Result<()> {
         }
     }
     writeln!(out, "Files that are read:")?;
+    if is_verbose() {
+        for file in &loaded.files {
+            writeln!(out, "  {} ({})", display_path(&file.path), file.status)?;
+        }
+        return Ok(());
+    }
     for (stem, extensions) in &places {
         let stem = display_path(stem);
         match extensions.as_slice() {

@@ -102,8 +102,13 @@ impl Fired {
 
 fn hook(out: &mut impl Write, fired: &Fired, record: &HookRecord) -> io::Result<()> {
     let planned = fired.planned(record);
-    let is_started = record.outcome == HookOutcome::Skipped && planned.is_some_and(|planned| planned.hook.background);
-    let (label, style) = if is_started { ("started", Style::new()) } else { colours::label(record) };
+    let is_background = record.outcome == HookOutcome::Skipped && planned.is_some_and(|planned| planned.hook.background);
+    let fails = planned.and_then(|planned| planned.fails.as_deref());
+    let (label, style) = match fails {
+        Some(_) if is_background => ("failed", Style::new().red()),
+        None if is_background => ("started", Style::new()),
+        _ => colours::label(record),
+    };
     write!(out, "  {} {}", label.style(style), printable(&record.id).bold())?;
     if let (Some(file), Some(line)) = (&record.source.file, record.source.line) {
         write!(out, " {}", layout::place(file, Some(line)).dimmed())?;
@@ -126,12 +131,16 @@ fn hook(out: &mut impl Write, fired: &Fired, record: &HookRecord) -> io::Result<
             pattern => writeln!(out, "      {verb}: matcher `{}` matches", printable(pattern))?,
         }
     }
-    if is_started {
+    if is_background {
         writeln!(out, "      runs in the background; cannot block")?;
+        if let Some(fails) = fails {
+            writeln!(out, "      {}", shorten_paths(&printable(fails)))?;
+        }
     } else if let Some(detail) = &record.detail {
         let detail = shorten_paths(&printable(detail));
         let warning = fired.verdict.warnings().iter().find(|warning| is_about(warning, record));
         match warning.and_then(|warning| warning.failure) {
+            Some((_, policy)) if fails.is_some() => writeln!(out, "      {detail}; {}", effect(policy))?,
             Some((kind, policy)) => writeln!(out, "      {detail}; {}", consequence(kind, policy))?,
             None => writeln!(out, "      {detail}")?,
         }
@@ -141,7 +150,7 @@ fn hook(out: &mut impl Write, fired: &Fired, record: &HookRecord) -> io::Result<
         }
     }
     if let Some(reason) = &record.reason {
-        writeln!(out, "      reason: {}", layout::one_line(reason, 400))?;
+        writeln!(out, "      reason: {}", layout::one_line(&shorten_paths(reason), 400))?;
     }
     for (what, texts) in [("context", &record.context), ("message", &record.system_messages)] {
         for text in texts {
@@ -160,7 +169,9 @@ fn hook(out: &mut impl Write, fired: &Fired, record: &HookRecord) -> io::Result<
         writeln!(out, "      left running: {}", printable(left))?;
     }
     for completion in fired.later.iter().filter(|completion| completion.hook.id == record.id) {
-        if let Some(later) = &completion.record {
+        if let Some(later) = &completion.record
+            && fails.is_none()
+        {
             writeln!(out, "      in the background, after the verdict:")?;
             streams(out, later)?;
             if let Some(code) = later.exit_code {
@@ -180,13 +191,18 @@ fn is_about(warning: &Warning, record: &HookRecord) -> bool {
         && (&info.id, &info.source.file, info.source.line) == (&record.id, &source.file, source.line)
 }
 
-/// Effect of a failure, with the config key that sets it.
-fn consequence(kind: FailureKind, policy: FailurePolicy) -> String {
-    let effect = match policy {
+/// Effect of a failure.
+fn effect(policy: FailurePolicy) -> &'static str {
+    match policy {
         FailurePolicy::Open => "ignored",
         FailurePolicy::Closed => "blocked",
         FailurePolicy::Ask => "the user is asked",
-    };
+    }
+}
+
+/// Effect of a failure, with the config key that sets it.
+fn consequence(kind: FailureKind, policy: FailurePolicy) -> String {
+    let effect = effect(policy);
     match kind {
         // No key of the hook changes the effect of these.
         FailureKind::Untrusted | FailureKind::Cancelled => effect.to_owned(),
@@ -235,7 +251,7 @@ fn verdict(out: &mut impl Write, fired: &Fired) -> io::Result<()> {
     let decision = verdict.decision();
     write!(out, "=> {}", decision.name().style(colours::for_decision(decision)))?;
     if let Some(reason) = verdict.reason() {
-        write!(out, ": {}", layout::one_line(reason, 400))?;
+        write!(out, ": {}", layout::one_line(&shorten_paths(reason), 400))?;
     }
     writeln!(out)?;
     for target in Target::ALL {

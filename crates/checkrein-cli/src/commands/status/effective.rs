@@ -15,8 +15,11 @@ use serde_json::{Value, json};
 
 use super::super::config::directory;
 use super::super::list::{effect, effect_word, shown, state, work};
-use super::super::{display_path, display_source, layout, printable, shorten_paths};
+use super::super::{display_path, display_source, is_verbose, layout, printable, shorten_paths};
 use crate::exit::{self, Exit};
+
+/// Number of events of one hook that are listed without `-v`.
+const SHOWN_EVENTS: usize = 8;
 
 /// Runs the command. Fails if a file has an error.
 pub fn run(dir: &std::path::Path, as_json: bool) -> Result<Exit> {
@@ -70,7 +73,11 @@ fn show(out: &mut impl Write, loaded: &Loaded, skip: &Skip) -> Result<()> {
         let state = shorten_paths(&printable(&state));
         let state = if hook.state == HookState::Ready { state.green().to_string() } else { state.red().to_string() };
         writeln!(out, "  {:<8} {}  {state}", info.source.scope, printable(&info.id))?;
-        writeln!(out, "           {}  {}", printable(&shown(hook)), display_source(&info.source).dimmed())?;
+        let (command, place) = (printable(&shown(hook)), display_source(&info.source));
+        match command.is_empty() {
+            true => writeln!(out, "           {}", place.dimmed())?,
+            false => writeln!(out, "           {command}  {}", place.dimmed())?,
+        }
         if info.dry_run {
             writeln!(out, "           {}", "dry run: cannot block".yellow())?;
             continue;
@@ -83,9 +90,13 @@ fn show(out: &mut impl Write, loaded: &Loaded, skip: &Skip) -> Result<()> {
         for policy in [FailurePolicy::Closed, FailurePolicy::Ask, FailurePolicy::Open] {
             let events: Vec<_> =
                 gates.iter().filter(|(_, effect)| *effect == policy).map(|(event, _)| *event).collect();
-            if !events.is_empty() {
-                let label = format!("failure -> {} at", effect_word(policy));
-                layout::list(out, 11, &label, Style::new(), &events)?;
+            let label = format!("failure -> {} at", effect_word(policy));
+            match events.len() {
+                0 => {}
+                count if count > SHOWN_EVENTS && !is_verbose() => {
+                    writeln!(out, "           {label} {count} events (-v lists them)")?;
+                }
+                _ => layout::list(out, 11, &label, Style::new(), &events)?,
             }
         }
     }
