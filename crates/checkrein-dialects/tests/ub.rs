@@ -338,7 +338,11 @@ fn conversion_losses_are_reported() {
         (HookSpec::shell("a", EventKind::UserTurnEnd, "x").once(), &["that it runs once"], true),
         (HookSpec::shell("a", EventKind::Stop, "x"), &["ub has no event for `stop`"], false),
         (HookSpec::builtin("a", gate.clone(), "x"), &["ub has no `builtin` hooks"], false),
-        (HookSpec::argv("a", EventKind::PostToolUse, ["x"]).matching(pattern), &["ub cannot express its matcher `^w`"], false),
+        (
+            HookSpec::argv("a", EventKind::PostToolUse, ["x"]).matching(pattern),
+            &["ub cannot express its matcher `^w`"],
+            false,
+        ),
         (
             HookSpec::argv("a", gate.clone(), ["x"]).dialect(&DIALECT).on_failure(FailurePolicy::Ask),
             &["that a failure asks the user"],
