@@ -1,7 +1,7 @@
 //! Dispatch of one event: selects hooks, runs them in the order of the rules, and settles the verdict.
 //!
-//! [`Engine::fire`](super::Engine::fire) and its variants call [`fire`]. A hook never sees a rewrite of a hook after it, and
-//! no rewrite gets past the administrator's hooks unchecked.
+//! [`Engine::fire`](super::Engine::fire) and its variants call [`fire`]. No rewrite gets past the administrator's hooks
+//! unchecked.
 
 use std::sync::Arc;
 

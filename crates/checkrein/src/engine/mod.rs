@@ -1,7 +1,7 @@
 //! The engine: selects, runs and settles hooks of every kind.
 //!
 //! Agent authors embed [`Engine`]; `checkrein-tools` and the command-line program use it too. The engine never changes
-//! process-wide state, and a failed hook never lets a gate open by accident.
+//! process-wide state, and every failed hook is in the verdict.
 //!
 //! ```
 //! use checkrein::payload::ToolCall;

@@ -1,6 +1,6 @@
 //! Handler of commands: hooks that run as processes.
 //!
-//! A command of a project runs only with the scripts that were approved.
+//! Approved scripts of a project never run from their original path: [`verified_command`] runs verified copies.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};

@@ -1,6 +1,7 @@
 //! Approval of project hooks while files are loaded.
 //!
-//! The loader calls [`approved`] before files are merged. A hook of a project that is not approved never stays ready.
+//! The loader calls [`approved`] before files are merged. A hook of a project that is neither approved
+//! nor trusted never stays ready.
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! Loader: reads hook files and those that they include.
 //!
 //! [`Sources::load`](super::Sources::load) calls [`load`]. Settings for other files are applied by [`merge`]
-//! afterwards. An unreadable file never counts as an empty one: it closes the gates that it could have.
+//! afterwards. An unreadable file is never treated as empty: it closes the gates that it could have.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -103,7 +103,7 @@ impl Loader {
         for (index, part) in parts.iter().enumerate().filter(|(_, part)| part.managed) {
             let before = loader.files.len();
             loader.policy(&LoadContext::policy(part, index));
-            // Missing managed files are listed only with the native dialect.
+            // Missing managed files are listed only if the sources discover files of the native dialect.
             if !matches!(part.files, Files::Usual(..)) || !part.dialect.config.files.iter().any(|row| row.rules) {
                 for file in loader.files.iter_mut().skip(before) {
                     file.is_left_out |= file.state.status == FileStatus::Missing;
@@ -342,7 +342,7 @@ impl Loader {
         let Some(dialect) = context.options().find_dialect(include.dialect) else { return };
         let inner = context.included(dialect, include, dry_run);
         match &include.path {
-            // An included file has the origin of the file that includes it.
+            // An included file belongs to the project if the including one does. Otherwise the include approves it.
             Some(path) => {
                 let origin = if context.origin == Origin::Project { Origin::Project } else { Origin::Explicit };
                 let path = context.place().resolve(path, from.parent().unwrap_or(from));
