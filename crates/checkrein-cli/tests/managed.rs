@@ -2,7 +2,12 @@
 //! call runs in a root directory of its own, in unprivileged namespaces. Systems without them skip these tests; tests of the
 //! library cover the same cases.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed test reports its cause by panicking"
+)]
 
 mod common;
 
@@ -199,7 +204,11 @@ fn status_effective_shows_settings_with_their_places() {
         let listed = machine.run(&["list"], &[], "");
         assert!(listed.stdout.contains(line), "{}", listed.stdout);
         let explained = machine.run(&["explain", "Stop"], &[], "");
-        assert!(explained.stdout.contains("disabled: the administrator does not allow ") && explained.stdout.contains(line), "{}", explained.stdout);
+        assert!(
+            explained.stdout.contains("disabled: the administrator does not allow ") && explained.stdout.contains(line),
+            "{}",
+            explained.stdout
+        );
     }
     let text = machine.run(&["status", "--effective"], &[], "").stdout;
     for part in ["writable only by the administrator", "restrict.scopes: [\"user\"]", "ignored under agents"] {

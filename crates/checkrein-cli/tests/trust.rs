@@ -165,7 +165,12 @@ fn changed_script_is_shown_as_a_diff_and_blocks() {
     place.run(&["trust", "approve", "--all", "--yes"]);
     place.write("guard.sh", &guard(&place).replace("echo no", "echo yes"));
     let listed = place.run(&["trust"]);
-    for part in ["guard  changed", "-echo no >&2", "+echo yes >&2", "0 approved, 1 waiting - approve with: checkrein trust approve --all"] {
+    for part in [
+        "guard  changed",
+        "-echo no >&2",
+        "+echo yes >&2",
+        "0 approved, 1 waiting - approve with: checkrein trust approve --all",
+    ] {
         assert!(listed.stdout.contains(part), "{part}: {}", listed.stdout);
     }
     let answered = place.run_with(&["hook", "claude"], SENT);

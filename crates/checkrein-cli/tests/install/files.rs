@@ -67,7 +67,10 @@ fn manual_checkrein_entries_are_kept() {
 fn unreadable_settings_are_not_changed() {
     for (text, told) in [
         ("{\n  \"hooks\": {\n", ":3:1: "),
-        ("{\"hooks\": []}", ":1:11: `hooks` is an array, but must be an object (nothing was changed; fix the file first)"),
+        (
+            "{\"hooks\": []}",
+            ":1:11: `hooks` is an array, but must be an object (nothing was changed; fix the file first)",
+        ),
         ("{\"hooks\": {\"PreToolUse\": {}}}", ":1:26: `PreToolUse` is an object, but must be an array"),
         ("{\"hooks\": {},\n \"hooks\": {}}", ":1:2: duplicate key `hooks`"),
         ("[1]", ":1:1: "),

@@ -117,7 +117,10 @@ pub fn verification(out: &mut impl Write, found: &Verification) -> io::Result<()
         Some(last) => {
             writeln!(out, "{}: {entries} in {files}", "intact".green())?;
             writeln!(out, "last entry {last}")?;
-            writeln!(out, "Store it off this machine: `verify --expect SEQ:HASH` later proves that the log was not rewritten.")?;
+            writeln!(
+                out,
+                "Store it off this machine: `verify --expect SEQ:HASH` later proves that the log was not rewritten."
+            )?;
         }
     }
     Ok(())

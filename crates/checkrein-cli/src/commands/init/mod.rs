@@ -152,7 +152,9 @@ fn approve(dir: &Path, written: &Path, is_starter: bool) {
         Ok(()) if seen.is_empty() => {}
         Ok(()) => super::print_note(&format!("approved {}", super::pluralize(count(&seen), "hook"))),
         // The file is written, and its hooks can be approved later.
-        Err(error) => super::print_note(&format!("{error}; no hook runs until you approve it: checkrein trust approve --all")),
+        Err(error) => {
+            super::print_note(&format!("{error}; no hook runs until you approve it: checkrein trust approve --all"))
+        }
     }
     if !unseen.is_empty() {
         let hooks = super::pluralize(count(&unseen), "hook");

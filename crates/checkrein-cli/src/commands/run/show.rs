@@ -102,7 +102,8 @@ impl Fired {
 
 fn hook(out: &mut impl Write, fired: &Fired, record: &HookRecord) -> io::Result<()> {
     let planned = fired.planned(record);
-    let is_background = record.outcome == HookOutcome::Skipped && planned.is_some_and(|planned| planned.hook.background);
+    let is_background =
+        record.outcome == HookOutcome::Skipped && planned.is_some_and(|planned| planned.hook.background);
     let fails = planned.and_then(|planned| planned.fails.as_deref());
     let (label, style) = match fails {
         Some(_) if is_background => ("failed", Style::new().red()),

@@ -121,7 +121,9 @@ fn skipping(loaded: &Loaded, skip: &Skip) -> String {
     let now = if skip.is_empty() { "" } else { " (set now)" };
     match loaded.allow_skip {
         true => format!("{all}/{ids}{now} apply, except to managed hooks"),
-        false => format!("{all}/{ids}{now} ignored under agents: set `allow_skip: true` in your own hooks file to allow them"),
+        false => format!(
+            "{all}/{ids}{now} ignored under agents: set `allow_skip: true` in your own hooks file to allow them"
+        ),
     }
 }
 

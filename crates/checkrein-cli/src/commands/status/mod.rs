@@ -80,7 +80,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         let all: Vec<_> = shown.iter().map(|(status, version)| as_json(status, version.as_deref())).collect();
         writeln!(out, "{:#}", json!({ "agents": all }))?;
     } else if shown.is_empty() {
-        writeln!(out, "no agents found on this machine; `checkrein status --all` lists the agents that checkrein supports")?;
+        writeln!(
+            out,
+            "no agents found on this machine; `checkrein status --all` lists the agents that checkrein supports"
+        )?;
     } else {
         for (status, version) in &shown {
             show(&mut out, status, version.as_deref())?;

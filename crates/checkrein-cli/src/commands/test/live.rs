@@ -38,7 +38,8 @@ impl Line {
         if self.on_terminal {
             let name: String = printable(name).chars().take(40).collect();
             // A closed standard error has no reader.
-            let _ = write!(std::io::stderr(), "\r\x1b[K{}/{} done, {} failed  {name}", self.done, self.all, self.failed);
+            let _ =
+                write!(std::io::stderr(), "\r\x1b[K{}/{} done, {} failed  {name}", self.done, self.all, self.failed);
             let _ = std::io::stderr().flush();
         }
     }

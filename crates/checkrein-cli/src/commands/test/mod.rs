@@ -147,7 +147,11 @@ impl Known {
             return Ok(());
         }
         if self.all_cases > 0 {
-            bail!("--filter matches none of the {} cases: no name contains `{}`", self.all_cases, arguments.filter.join("` or `"));
+            bail!(
+                "--filter matches none of the {} cases: no name contains `{}`",
+                self.all_cases,
+                arguments.filter.join("` or `")
+            );
         }
         let places = hook_tests::places(self.runner.dir(), &self.runner.config_files());
         let places: Vec<_> = places.iter().map(|place| show::relative(place)).collect();

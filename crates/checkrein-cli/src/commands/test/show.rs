@@ -155,7 +155,11 @@ pub(super) fn contract(out: &mut impl Write, report: &TestReport, with_cases: us
     let findings = format!("{} with problems", bad.len());
     writeln!(out, "\n{} probed: {}, in {} ms", pluralize(probed, "hook"), findings.style(style), report.duration_ms)?;
     if with_cases > 0 {
-        writeln!(out, "{} not probed, because test cases run them (--all probes them too)", pluralize(with_cases, "hook"))?;
+        writeln!(
+            out,
+            "{} not probed, because test cases run them (--all probes them too)",
+            pluralize(with_cases, "hook")
+        )?;
     }
     for hook in bad {
         writeln!(out, "  {} {}: {}", "failed".red(), printable(&hook.id), findings_of(hook))?;

@@ -65,7 +65,10 @@ fn summary(all: usize, awaiting: usize, lock: bool) -> String {
         (_, 0, false) => format!("all {all} hooks are approved"),
         (_, 0, true) => format!("checkrein.lock is up to date ({})", pluralize(all, "hook")),
         (_, _, false) => {
-            format!("{awaiting} of {} not approved - approve with: checkrein trust approve --all", pluralize(all, "hook"))
+            format!(
+                "{awaiting} of {} not approved - approve with: checkrein trust approve --all",
+                pluralize(all, "hook")
+            )
         }
         (_, _, true) => format!(
             "checkrein.lock is out of date for {awaiting} of {} - update it with: checkrein trust lock",

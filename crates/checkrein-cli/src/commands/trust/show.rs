@@ -33,10 +33,9 @@ fn briefly(out: &mut impl Write, hook: &Reviewed) -> io::Result<()> {
     let source = display_source(&hook.hook.source);
     let (word, why) = match &hook.status {
         Status::Approved => ("approved".green().to_string(), String::new()),
-        Status::TrustedPath(path) => (
-            "trusted".green().to_string(),
-            format!(": {} is one of your trusted_paths", display_path(path)),
-        ),
+        Status::TrustedPath(path) => {
+            ("trusted".green().to_string(), format!(": {} is one of your trusted_paths", display_path(path)))
+        }
         Status::Lockfile => {
             ("trusted".green().to_string(), ": checkrein.lock is signed with one of your trusted_keys".to_owned())
         }
