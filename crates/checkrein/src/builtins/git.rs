@@ -1,8 +1,10 @@
-//! Runs git for the builtins that report the state of a repository.
+//! Queries to git, for builtins that add context.
 //!
-//! Each call is one process with a timeout. It must not run programs that the repository's settings name, except filters.
+//! The repository is not trusted. Git comes from a directory of the system, and no setting of the repository makes it run
+//! another program: file monitors, filters, hooks, external diffs, signature checks and lazy fetches are switched off.
 
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use checkrein_core::Failure;
@@ -11,44 +13,93 @@ use checkrein_process::{ExecContext, HookCommand, Limits, Stdin};
 use super::failure;
 use crate::handler::BuiltinCall;
 
-/// Timeout of a git process. The hook's own timeout is usually shorter and also ends the process.
+/// Limit for one query. The timeout of the hook usually comes first, and also ends the process.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Maximum size of the output, in bytes.
+/// Maximum size of an answer.
 const OUTPUT: usize = 1 << 20;
 
-/// Returns the output of git, cut at 1 MiB, or `None` outside of a repository.
-pub(super) async fn run(call: &BuiltinCall<'_>, args: &[&str]) -> Result<Option<String>, Failure> {
-    let context = ExecContext::new(call.cwd()).env(variables(call));
-    // The repository's settings may name programs that git would run. Those that watch files, check signatures and show
-    // diffs are disabled. Filters, such as those of git LFS, run: git needs them to detect changes.
-    let mut argv =
-        vec!["git", "--no-pager", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "log.showSignature=false"];
-    argv.extend(args);
-    let git = HookCommand::argv(argv).prepare(&context).map_err(|error| failure(format!("cannot run git: {error}")))?;
-    let limits = Limits::new(TIMEOUT).output_cap(OUTPUT);
-    let reply = git
-        .run(&context, &Stdin::bytes(""), &limits)
-        .await
-        .map_err(|error| failure(format!("cannot run git: {error}")))?;
-    if reply.timed_out {
-        return Err(failure(format!("git did not finish within {TIMEOUT:?}")));
-    }
-    let stderr = String::from_utf8_lossy(&reply.stderr.bytes);
-    match reply.exit.code() {
-        // `git rev-parse --quiet` exits with 1 and an empty stderr if there is no such revision.
-        Some(1) if stderr.is_empty() => Ok(Some(String::new())),
-        Some(0) => Ok(Some(String::from_utf8_lossy(&reply.stdout.bytes).into_owned())),
-        Some(128) if stderr.contains("not a git repository") => Ok(None),
-        _ => Err(failure(format!("git failed: {}: {}", reply.exit, stderr.lines().next().unwrap_or_default()))),
+/// Directories that hold programs of the system. `PATH` is not used: a project can set it.
+#[cfg(unix)]
+const DIRECTORIES: &[&str] = &[
+    "/usr/bin",
+    "/usr/local/bin",
+    "/bin",
+    "/opt/homebrew/bin",
+    "/run/current-system/sw/bin",
+    "/nix/var/nix/profiles/default/bin",
+];
+#[cfg(not(unix))]
+const DIRECTORIES: &[&str] = &[r"C:\Program Files\Git\cmd", r"C:\Program Files (x86)\Git\cmd"];
+
+/// Settings that replace those of the repository. Git reads `safe.bareRepository` only from the command line and from files
+/// of the user.
+const SETTINGS: &[&str] = &[
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "log.showSignature=false",
+    "protocol.allow=never",
+    "safe.bareRepository=explicit",
+];
+
+/// Returns the answer of git, or `None` outside of a repository. The text is cut at 1 MiB.
+pub(super) async fn ask(call: &BuiltinCall<'_>, query: &[&str]) -> Result<Option<String>, Failure> {
+    let Some(git) = find() else {
+        return Err(failure(format!("git is in none of the directories {}", DIRECTORIES.join(", "))));
+    };
+    let place = ExecContext::new(call.cwd()).env(variables(call));
+    let listed = ["config", "--null", "--name-only", "--get-regexp", r"^filter\."];
+    let filters = match run(&git, &place, &[], &listed).await? {
+        Some(names) => names.split('\0').filter_map(without_filter).collect(),
+        None => Vec::new(),
+    };
+    run(&git, &place, &filters, query).await
+}
+
+/// The setting that switches off a part of a filter: its command is empty, and git does not require it.
+fn without_filter(name: &str) -> Option<String> {
+    match name.rsplit_once('.')?.1 {
+        "required" => Some(format!("{name}=false")),
+        _ => Some(format!("{name}=")),
     }
 }
 
-/// Variables that git needs to find its programs and the user's settings, and to print messages in English.
+fn find() -> Option<PathBuf> {
+    let program = if cfg!(windows) { "git.exe" } else { "git" };
+    DIRECTORIES.iter().map(|directory| Path::new(directory).join(program)).find(|path| path.is_file())
+}
+
+async fn run(git: &Path, place: &ExecContext, settings: &[String], query: &[&str]) -> Result<Option<String>, Failure> {
+    let cannot_run = |error: &dyn std::fmt::Display| failure(format!("cannot run git: {error}"));
+    let mut argv = vec![git.to_string_lossy().into_owned(), "--no-pager".to_owned(), "--no-optional-locks".to_owned()];
+    for setting in SETTINGS.iter().copied().chain(settings.iter().map(String::as_str)) {
+        argv.extend(["-c".to_owned(), setting.to_owned()]);
+    }
+    argv.extend(query.iter().map(|word| (*word).to_owned()));
+    let command = HookCommand::argv(argv).prepare(place).map_err(|error| cannot_run(&error))?;
+    let limits = Limits::new(TIMEOUT).output_cap(OUTPUT);
+    let output = command.run(place, &Stdin::bytes(""), &limits).await.map_err(|error| cannot_run(&error))?;
+    if output.timed_out {
+        return Err(failure(format!("git took longer than {TIMEOUT:?}")));
+    }
+    let complaint = String::from_utf8_lossy(&output.stderr.bytes);
+    match output.exit.code() {
+        // An empty result of `config` or `rev-parse --verify --quiet`.
+        Some(1) if complaint.is_empty() => Ok(Some(String::new())),
+        Some(0) => Ok(Some(String::from_utf8_lossy(&output.stdout.bytes).into_owned())),
+        Some(128) if complaint.contains("not a git repository") => Ok(None),
+        // An embedded bare repository could come with the project.
+        Some(128) if complaint.contains("cannot use bare repository") => Ok(None),
+        _ => Err(failure(format!("git ended with {}: {}", output.exit, complaint.lines().next().unwrap_or_default()))),
+    }
+}
+
+/// Variables for git: the user's home, and fixed values. None of them selects a program.
 fn variables(call: &BuiltinCall<'_>) -> Vec<(OsString, OsString)> {
-    const PASSED_ON: &[&str] =
-        &["PATH", "HOME", "USERPROFILE", "SystemRoot", "XDG_CONFIG_HOME", "GIT_CEILING_DIRECTORIES"];
-    const FIXED: &[(&str, &str)] = &[("LC_ALL", "C"), ("GIT_TERMINAL_PROMPT", "0")];
+    const PASSED_ON: &[&str] = &["HOME", "USERPROFILE", "SystemRoot", "XDG_CONFIG_HOME", "GIT_CEILING_DIRECTORIES"];
+    const FIXED: &[(&str, &str)] = &[("LC_ALL", "C"), ("GIT_TERMINAL_PROMPT", "0"), ("GIT_NO_LAZY_FETCH", "1")];
+    let path = std::env::join_paths(DIRECTORIES).unwrap_or_default();
     let passed_on = PASSED_ON.iter().filter_map(|name| Some(((*name).into(), call.env.var_os(name)?.to_owned())));
-    passed_on.chain(FIXED.iter().map(|(name, value)| ((*name).into(), (*value).into()))).collect()
+    let fixed = FIXED.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+    passed_on.chain(fixed).chain([("PATH".into(), path)]).collect()
 }

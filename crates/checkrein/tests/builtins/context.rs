@@ -168,56 +168,111 @@ async fn git_builtins_add_status_diff_and_commits() {
     assert!(commits.contains("commit 5") && commits.contains("commit 3") && !commits.contains("commit 2"), "{commits}");
 }
 
+const GIT_BUILTINS: [&str; 3] = ["add_git_status", "add_git_diff", "add_recent_commits"];
+
+/// Writes a script that leaves a mark when it runs. Returns the script and the mark.
+#[cfg(unix)]
+fn marking_script(bench: &Bench, name: &str) -> (std::path::PathBuf, std::path::PathBuf) {
+    let (mark, script) = (bench.root.path().join("ran"), bench.root.path().join(name));
+    std::fs::create_dir_all(script.parent().unwrap()).unwrap();
+    std::fs::write(&script, format!("#!/bin/sh\ntouch {}\ncat\n", mark.display())).unwrap();
+    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    (script, mark)
+}
+
 #[cfg(unix)]
 #[tokio::test]
-async fn git_runs_no_programs_of_the_repository_settings() {
-    for name in ["add_git_status", "add_git_diff", "add_recent_commits"] {
+async fn git_runs_no_program_that_the_repository_names() {
+    for name in GIT_BUILTINS {
         let bench = bench(name, &[]);
         let project = bench.project();
         if !git(&project, &["init", "-q"]) {
             return;
         }
         bench.write("a.txt", "one\n");
-        bench.write(".gitattributes", "*.txt diff=evil\n");
+        bench.write(".gitattributes", "*.txt diff=evil filter=evil\n");
         git(&project, &["add", "."]);
         git(&project, &["commit", "-q", "-m", "first"]);
         bench.write("a.txt", "two\n");
-        let marker = bench.root.path().join("ran");
-        let script = bench.root.path().join("evil.sh");
-        std::fs::write(&script, format!("#!/bin/sh\ntouch {}\n", marker.display())).unwrap();
-        std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-        for setting in
-            ["core.fsmonitor", "diff.external", "diff.evil.command", "diff.evil.textconv", "core.pager", "gpg.program"]
-        {
+        let (script, mark) = marking_script(&bench, "evil.sh");
+        for setting in [
+            "core.fsmonitor",
+            "diff.external",
+            "diff.evil.command",
+            "diff.evil.textconv",
+            "core.pager",
+            "gpg.program",
+            "filter.evil.clean",
+            "filter.evil.smudge",
+            "filter.evil.process",
+            "filter.Other.Name.clean",
+        ] {
             git(&project, &["config", setting, script.to_str().unwrap()]);
         }
+        git(&project, &["config", "filter.evil.required", "true"]);
         git(&project, &["config", "log.showSignature", "true"]);
-        let _ = added(&bench).await;
-        assert!(!marker.exists(), "{name} ran the program");
+        let context = told(&bench).await;
+        assert!(!mark.exists(), "{name} ran it");
+        assert!(!context.is_empty(), "{name} works without the programs");
     }
 }
 
 #[cfg(unix)]
 #[tokio::test]
-async fn git_is_killed_at_the_timeout() {
-    use std::os::unix::fs::PermissionsExt;
-    let tools = tempfile::tempdir().unwrap();
-    let (git, pid) = (tools.path().join("git"), tools.path().join("pid"));
-    std::fs::write(&git, format!("#!/bin/sh\necho $$ > {}\nsleep 1000\n", pid.display())).unwrap();
-    std::fs::set_permissions(&git, PermissionsExt::from_mode(0o755)).unwrap();
+async fn git_is_not_taken_from_the_path() {
+    for name in GIT_BUILTINS {
+        let bench = bench(name, &[]);
+        let project = bench.project();
+        if !git(&project, &["init", "-q"]) {
+            return;
+        }
+        let (script, mark) = marking_script(&bench, "bin/git");
+        let hook = HookSpec::builtin("context", EventKind::SessionStart, name);
+        let path = format!("{}:/usr/bin:/bin", script.parent().unwrap().display());
+        let engine = Engine::builder().hook(hook).cwd(&project).vars([("PATH", path.as_str())]).build();
+        let verdict = engine.fire(Event::session_start(SessionStart::new())).await;
+        assert_eq!(verdict.failures().count(), 0);
+        assert!(!mark.exists(), "{name} ran the git of the project");
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn an_embedded_bare_repository_is_not_used() {
+    for name in GIT_BUILTINS {
+        let bench = bench(name, &[]);
+        let project = bench.project();
+        if !git(&project, &["init", "-q", "--bare"]) {
+            return;
+        }
+        let (script, mark) = marking_script(&bench, "evil.sh");
+        git(&project, &["config", "core.fsmonitor", script.to_str().unwrap()]);
+        git(&project, &["config", "core.bare", "false"]);
+        git(&project, &["config", "core.worktree", project.to_str().unwrap()]);
+        assert_eq!(told(&bench).await, "", "{name}");
+        assert!(!mark.exists(), "{name} ran it");
+    }
+}
+
+/// Git blocks when it opens an index that is a FIFO.
+#[cfg(unix)]
+#[tokio::test]
+async fn git_that_takes_too_long_is_ended() {
+    let bench = bench("add_git_status", &[]);
+    let project = bench.project();
+    if !git(&project, &["init", "-q"]) {
+        return;
+    }
+    let index = project.join(".git/index");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &index, rustix::fs::Mode::RWXU).unwrap();
     let hook = HookSpec::builtin("status", EventKind::SessionStart, "add_git_status");
-    let path = format!("{}:/usr/bin:/bin", tools.path().display());
-    let engine = Engine::builder()
-        .hook(hook.timeout(Duration::from_secs(1)))
-        .cwd(tools.path())
-        .vars([("PATH", path.as_str())])
-        .build();
+    let engine = Engine::builder().hook(hook.timeout(Duration::from_secs(1))).cwd(&project).build();
     let verdict = engine.fire(Event::session_start(SessionStart::new())).await;
     assert_eq!(verdict.failures().next().unwrap().1.kind, FailureKind::Timeout);
-    // On a very slow machine the script may not have written its process id.
-    let Ok(pid) = std::fs::read_to_string(&pid) else { return };
-    let alive = || Command::new("kill").args(["-0", pid.trim()]).output().unwrap().status.success();
-    while alive() {
+    // Without a reader of the FIFO, opening it for writing without blocking fails.
+    let is_read =
+        || rustix::fs::open(&index, rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::NONBLOCK, 0.into()).is_ok();
+    while is_read() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
