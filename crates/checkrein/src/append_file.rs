@@ -23,12 +23,19 @@ pub fn open_to_write(path: &Path) -> io::Result<File> {
     private(path, OpenOptions::new().read(true).write(true))
 }
 
-/// Opens a file with these options. Creates it and missing directories, readable only by the user.
+/// Opens a file that only its user can read, and creates it if it does not exist.
+///
+/// # Errors
+/// The file cannot be opened, or it is no regular file: a symbolic link, a FIFO or a device could lose what is written.
 pub fn private(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     options.create(true);
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
-    match options.open(path) {
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+        options.mode(0o600).custom_flags(flags.bits().cast_signed());
+    }
+    let opened = match options.open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             if let Some(directory) = path.parent() {
                 make_private_directory(directory)?;
@@ -36,7 +43,18 @@ pub fn private(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
             options.open(path)
         }
         opened => opened,
+    };
+    let is_regular = match &opened {
+        Ok(file) => file.metadata()?.is_file(),
+        Err(_) => path.symlink_metadata().map_or(true, |found| found.is_file() || found.is_dir()),
+    };
+    if !is_regular {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "this is a link or a device, not a regular file; remove it",
+        ));
     }
+    opened
 }
 
 /// Creates a directory that only the user can read, and its missing parents. An existing directory stays unchanged.
@@ -126,6 +144,21 @@ mod tests {
         append(&path, "one").unwrap();
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_regular_files_are_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let (link, fifo, target) = (dir.path().join("link"), dir.path().join("fifo"), dir.path().join("target"));
+        std::fs::write(&target, "").unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::RWXU).unwrap();
+        for path in [&link, &fifo, Path::new("/dev/null")] {
+            let error = append(path, "one").unwrap_err();
+            assert!(error.to_string().contains("not a regular file"), "{}: {error}", path.display());
+        }
+        assert_eq!(std::fs::read_to_string(&target).unwrap(), "");
     }
 
     #[test]

@@ -88,25 +88,29 @@ async fn only_events_with_hooks_are_logged() {
 #[tokio::test]
 async fn full_disk_blocks_gates_by_policy() {
     let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("audit.jsonl");
-    std::os::unix::fs::symlink("/dev/full", &path).unwrap();
-    for (effect, decision) in [
-        (FailurePolicy::Open, Decision::NoOpinion),
-        (FailurePolicy::Closed, Decision::Deny),
-        (FailurePolicy::Ask, Decision::Ask),
+    let (full, null, fifo) = (dir.path().join("full"), dir.path().join("null"), dir.path().join("fifo"));
+    std::os::unix::fs::symlink("/dev/full", &full).unwrap();
+    std::os::unix::fs::symlink("/dev/null", &null).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    for (path, effect, decision) in [
+        (&full, FailurePolicy::Open, Decision::NoOpinion),
+        (&full, FailurePolicy::Closed, Decision::Deny),
+        (&full, FailurePolicy::Ask, Decision::Ask),
+        (&null, FailurePolicy::Closed, Decision::Deny),
+        (&fifo, FailurePolicy::Closed, Decision::Deny),
     ] {
         let engine = Engine::builder()
             .hook(HookSpec::shell("h", EventKind::PreToolUse, "true"))
             .hook(HookSpec::shell("h", EventKind::PostToolUse, "true"))
-            .audit(AuditLog::new(&path).on_failure(effect))
+            .audit(AuditLog::at(path).on_failure(effect))
             .build();
         let (verdict, record) = engine.fire_recorded(bash("ls")).await;
         assert_eq!(verdict.decision(), decision);
         assert_eq!(record.verdict.decision, decision, "the record has the decision of the verdict");
         assert_eq!(record.hooks.len(), 1);
         let warned = verdict.warnings().iter().map(ToString::to_string).collect::<String>();
-        assert!(warned.contains("cannot write to the audit log") && warned.contains("No space"), "{warned}");
-        // This event cannot be blocked.
+        assert!(warned.contains("audit log") && warned.contains("not a regular file"), "{warned}");
+        // Nothing waits for leave there.
         let after = Event::post_tool_use(ToolOutcome::new("Bash", RawJson::default()));
         assert_eq!(engine.fire(after).await.decision(), Decision::NoOpinion);
     }
@@ -181,7 +185,21 @@ fn missing_or_wrong_head_is_detected() {
     assert_eq!(last.to_string().parse::<Head>().unwrap(), last);
 }
 
-/// Cuts the last line at each byte, as a killed writer does. The next writer marks it, and no other entry is lost.
+/// Lines at the end and the head are removed together. The next writer records it.
+#[test]
+fn lines_removed_together_with_the_head_are_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = five(&dir);
+    let text = std::fs::read_to_string(log.path()).unwrap();
+    let first: String = text.lines().take(3).map(|line| format!("{line}\n")).collect();
+    std::fs::write(log.path(), first).unwrap();
+    std::fs::remove_file(log.path().with_extension("jsonl.head")).unwrap();
+    log.append(refusal("next")).unwrap();
+    assert!(log.lines().unwrap().any(|line| line.unwrap().entry.kind == EntryKind::Broken));
+    assert!(!log.verify(None).unwrap().is_fine());
+}
+
+/// Wherever the last line is cut, as when its writer was ended: the next writer notes it, and nothing else is lost.
 #[test]
 fn cut_line_is_marked_and_distinguished_from_tampering() {
     let dir = tempfile::tempdir().unwrap();

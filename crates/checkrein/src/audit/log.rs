@@ -179,6 +179,10 @@ impl AuditLog {
         let mut file = append_file::open(&self.path)?;
         let mut length = file.metadata()?.len();
         let tail = self.tail(&mut file, length)?;
+        if tail.is_none() && left.is_none() {
+            // From now on a missing head is a removed one.
+            locked.write(&Head::start())?;
+        }
         let mut text = String::new();
         let mut head = continue_chain(&mut text, tail, stored)?;
         if text.is_empty() && self.is_full(&mut file, length, body)? {
@@ -299,15 +303,19 @@ fn continue_chain(text: &mut String, tail: Option<Tail>, stored: Option<Head>) -
         }
         Some(Tail::Invalid) => (None, None),
     };
-    let mut head = match (last, stored) {
-        // A writer that was killed between the entry and the head leaves an older head.
-        (Some(last), None) => last,
-        (Some(last), Some(stored)) if stored.seq < last.seq || stored == last => last,
-        (last, stored) => {
-            let stored = stored.or(last.clone()).unwrap_or_else(Head::start);
-            let found = last.map_or_else(|| "an invalid line".to_owned(), |last| format!("entry {last}"));
-            let why = format!("the last entry was {stored}, but the log ended with {found}");
-            note(text, AuditEntry::broken(why), &stored)?
+    let mut head = match (last, left) {
+        (Some(last), None) if last.seq == 0 => last,
+        (Some(last), None) => {
+            let why = format!("the file of the head is missing, and the log ends with line {last}");
+            note(text, AuditEntry::broken(why), &last)?
+        }
+        // A writer that was ended between its line and the head leaves the head behind.
+        (Some(last), Some(left)) if left.seq < last.seq || left == last => last,
+        (last, left) => {
+            let left = left.or(last.clone()).unwrap_or_else(Head::start);
+            let found = last.map_or_else(|| "something else".to_owned(), |last| format!("line {last}"));
+            let why = format!("the last line was {left}, but the log ends with {found}");
+            note(text, AuditEntry::broken(why), &left)?
         }
     };
     if let Some((bytes, sha256)) = cut {
