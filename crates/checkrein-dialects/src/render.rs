@@ -24,6 +24,17 @@ pub struct Answer {
     pub notes: Vec<String>,
 }
 
+impl Answer {
+    /// Creates a denial for an unknown agent or an unknown event. It has every spelling that agents read, and exit code 2.
+    pub fn deny_everywhere(reason: &str) -> Self {
+        let text = RawJson::string(reason);
+        let stdout = format!(
+            r#"{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":{text}}},"decision":"block","reason":{text},"permissionDecision":"deny","permissionDecisionReason":{text},"cancel":true,"errorMessage":{text}}}"#
+        );
+        Self { stdout, stderr: reason.to_owned(), exit: 2, user_message_included: true, notes: Vec::new() }
+    }
+}
+
 impl Dialect {
     /// Renders a verdict as an answer to the agent of this dialect. A decision that the agent does not support becomes the next
     /// stricter one. Other unsupported parts are dropped with a note.

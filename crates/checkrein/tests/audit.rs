@@ -91,7 +91,7 @@ async fn full_disk_blocks_gates_by_policy() {
     let (full, null, fifo) = (dir.path().join("full"), dir.path().join("null"), dir.path().join("fifo"));
     std::os::unix::fs::symlink("/dev/full", &full).unwrap();
     std::os::unix::fs::symlink("/dev/null", &null).unwrap();
-    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
     for (path, effect, decision) in [
         (&full, FailurePolicy::Open, Decision::NoOpinion),
         (&full, FailurePolicy::Closed, Decision::Deny),

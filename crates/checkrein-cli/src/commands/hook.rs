@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use anyhow::Result;
+use checkrein::dialects::Answer;
 use checkrein::dialects::agents::native;
 use checkrein::{FailurePolicy, RawJson, Sources, Trust};
 use checkrein_tools::agent_adapter::{self, AgentAdapter, AgentResponse};
@@ -159,37 +160,50 @@ pub fn report_usage_error(words: &[std::ffi::OsString], error: &clap::Error) -> 
     respond(&adapter.refuse(&payload, &reason))
 }
 
-fn respond(response: &AgentResponse) -> Result<Exit> {
+/// Prints an answer. Errors of the streams never weaken it: the exit code is that of the answer, or a denial.
+fn say(response: &AgentResponse) -> Result<Exit> {
     let AgentResponse { answer, undelivered_notes, .. } = response;
-    let written = match answer.stdout.as_str() {
-        "" => Ok(()),
-        text => {
-            let mut out = io::stdout().lock();
-            out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush())
-        }
-    };
     let mut stderr = io::stderr().lock();
+    let mut is_printed = Ok(());
+    if !answer.stdout.is_empty() {
+        is_printed = if is_discarded(io::stdout()) {
+            Err(io::Error::other("standard output is closed or /dev/null"))
+        } else {
+            writeln!(io::stdout().lock(), "{}", answer.stdout).and_then(|()| io::stdout().lock().flush())
+        };
+    }
     if !answer.stderr.is_empty() {
         // Some agents parse JSON on standard error as the answer.
         let is_json = RawJson::parse(answer.stderr.trim()).is_ok();
         let prefix = if is_json { "the reason is: " } else { "" };
-        writeln!(stderr, "{prefix}{}", super::sanitize(answer.stderr.trim_end(), super::LINES))?;
+        let _ = writeln!(stderr, "{prefix}{}", super::sanitize(answer.stderr.trim_end(), super::LINES));
     }
-    // The agent must not treat a lost answer as silence.
-    if let Err(error) = written {
-        writeln!(stderr, "denied: checkrein could not print its answer ({error})")?;
+    if let Err(error) = is_printed {
+        let _ = writeln!(stderr, "checkrein could not print its answer ({error}), so this is denied");
         return Ok(exit::DENIED);
     }
-    // With another exit code, agents would treat notes as a part of the reason.
+    // Beside a reason an agent would show notes as a part of it.
     if answer.exit == 0 {
         for note in undelivered_notes {
-            writeln!(stderr, "checkrein: {}", super::sanitize(note, super::LINES))?;
+            let _ = writeln!(stderr, "checkrein: {}", super::sanitize(note, super::LINES));
         }
     }
     Ok(Exit::code(u8::try_from(answer.exit).unwrap_or(2)))
 }
 
-/// Denies for an agent whose format is unknown.
+/// `true` if the stream is `/dev/null`. The standard library opens it in place of a stream that the agent has closed.
+#[cfg(unix)]
+fn is_discarded(stream: impl std::os::fd::AsFd) -> bool {
+    let (Ok(own), Ok(null)) = (rustix::fs::fstat(stream), rustix::fs::stat("/dev/null")) else { return false };
+    rustix::fs::FileType::from_raw_mode(own.st_mode).is_char_device() && own.st_rdev == null.st_rdev
+}
+
+#[cfg(not(unix))]
+fn is_discarded(_: impl Sized) -> bool {
+    false
+}
+
+/// A denial that every agent obeys which was tried: this is a mistake in some agent's settings, and nobody knows whose.
 fn unknown_agent(name: &str) -> Result<Exit> {
     let known: Vec<_> = checkrein::dialects::ALL.iter().map(|dialect| dialect.name).collect();
     let meant = match checkrein::core::closest_match(name, known.iter().copied()) {
@@ -201,18 +215,11 @@ fn unknown_agent(name: &str) -> Result<Exit> {
     ))
 }
 
-/// Prints one JSON object that all supported agents read as a deny, and exits with 2.
-fn deny_in_all_formats(reason: &str) -> Result<Exit> {
-    let text = RawJson::string(reason);
-    writeln!(
-        io::stdout(),
-        r#"{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":{text}}},"decision":"block","reason":{text},"permissionDecision":"deny","permissionDecisionReason":{text},"cancel":true,"errorMessage":{text}}}"#
-    )?;
-    writeln!(io::stderr(), "{reason}")?;
-    if let Some(note) = agent_adapter::record_refusal(reason) {
-        writeln!(io::stderr(), "{note}")?;
-    }
-    Ok(exit::DENIED)
+fn deny_anybody(why: &str) -> Result<Exit> {
+    let mut response = AgentResponse::default();
+    response.answer = Answer::deny_everywhere(why);
+    response.undelivered_notes.extend(agent_adapter::record_refusal(why));
+    say(&response)
 }
 
 /// Starts another process for background hooks, because the agent waits for this one to exit.

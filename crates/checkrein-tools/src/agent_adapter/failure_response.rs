@@ -11,6 +11,7 @@ use checkrein::hook_files::{Loaded, Sources};
 use checkrein_core::{
     EventFilter, EventKind, Failure, FailureKind, FailurePolicy, HookInfo, Rules, Scope, Settlement, Source,
 };
+use checkrein_dialects::Answer;
 use checkrein_dialects::agents::native;
 
 use super::{AgentAdapter, AgentResponse};
@@ -20,7 +21,7 @@ impl AgentAdapter {
     /// Denies the event with `why` as the reason, if the agent lets hooks block it. An unknown event is treated as a gate.
     /// `loaded` holds the hook files and their directory, if they are loaded already.
     pub(super) fn fail(&self, kind: Option<EventKind>, why: &str, loaded: Option<(&Loaded, &Path)>) -> AgentResponse {
-        let kind = kind.unwrap_or(EventKind::PreToolUse);
+        let Some(kind) = kind else { return self.fail_unknown_event(why, loaded) };
         let event = samples::event(&kind);
         let hook = Arc::new(HookInfo::new("checkrein", Source::for_scope(Scope::Code)));
         let effect = if self.agent.is_gate(&kind) { self.on_failure } else { FailurePolicy::Open };
@@ -47,6 +48,26 @@ impl AgentAdapter {
             .collect();
         notes.extend(answer.notes.iter().cloned());
         AgentResponse { answer, notes, undelivered_notes: undelivered, ..AgentResponse::default() }
+    }
+
+    /// Response to a payload whose event is unknown. Any event could be a gate, so every dialect denies it in all spellings.
+    fn fail_unknown_event(&self, why: &str, loaded: Option<(&Loaded, &Path)>) -> AgentResponse {
+        if self.on_failure == FailurePolicy::Open {
+            let notes = vec![format!("checkrein failed: {why}")];
+            return AgentResponse { undelivered_notes: notes.clone(), notes, ..AgentResponse::default() };
+        }
+        let log = match loaded {
+            Some((loaded, dir)) => self.audit_log(loaded, dir),
+            None => self.load_audit_log(&EventKind::PreToolUse),
+        };
+        let undelivered: Vec<_> = log.and_then(|log| append(&log, AuditEntry::refusal(None, why))).into_iter().collect();
+        let notes = [vec![why.to_owned()], undelivered.clone()].concat();
+        AgentResponse {
+            answer: Answer::deny_everywhere(why),
+            notes,
+            undelivered_notes: undelivered,
+            ..AgentResponse::default()
+        }
     }
 
     fn load_audit_log(&self, kind: &EventKind) -> Option<AuditLog> {

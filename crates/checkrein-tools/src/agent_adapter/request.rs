@@ -5,7 +5,6 @@
 use std::borrow::Cow;
 
 use checkrein_core::{EventKind, JsonError, RawJson};
-use checkrein_dialects::EventRow;
 
 use super::AgentAdapter;
 
@@ -14,7 +13,6 @@ pub(super) struct Request<'p> {
     /// Adapter for the generation of the agent that sent the payload.
     pub(super) adapter: Cow<'p, AgentAdapter>,
     pub(super) json: Result<RawJson, JsonError>,
-    payload: &'p [u8],
 }
 
 impl AgentAdapter {
@@ -31,12 +29,12 @@ impl AgentAdapter {
         {
             adapter.to_mut().agent = agent;
         }
-        Request { adapter, json, payload }
+        Request { front, json }
     }
 }
 
 impl Request<'_> {
-    /// Kind of the event: from the caller, from the payload, or from a text search in a payload that is not valid JSON.
+    /// Kind of the event: named by the caller or by the payload. `None`: unknown.
     pub(super) fn kind(&self) -> Option<EventKind> {
         let agent = self.adapter.agent;
         if let Some(name) = &self.adapter.event {
@@ -47,18 +45,8 @@ impl Request<'_> {
         {
             return agent.kind_named(&name).ok();
         }
-        let text = String::from_utf8_lossy(self.payload);
-        let value_of = |path: &str| {
-            let key = path.rsplit('.').next().filter(|key| !key.is_empty())?;
-            let after_key = &text[text.find(&format!("\"{key}\""))? + key.len() + 2..];
-            let name = after_key.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
-            name.split('"').next()
-        };
-        let is_named = |row: &&EventRow| row.event_field.is_some_and(|(path, name)| value_of(path) == Some(name));
-        match agent.events.iter().find(is_named) {
-            Some(row) => Some(row.kind.clone()),
-            None => agent.kind_named(value_of(agent.payload.event)?).ok(),
-        }
+        // Invalid JSON names no event: text of a model in it could name another one.
+        None
     }
 }
 
