@@ -44,8 +44,15 @@ pub fn close_descriptors_on_exec() {
     sys::close_descriptors_on_exec();
 }
 
-/// Waits until the processes of dropped runs have exited and the temporary directories of sandboxes are removed, or until
-/// the timeout. Returns `true` if nothing is left.
+/// Home directory of the user that this process belongs to, from the user database of the system.
+///
+/// No environment variable changes it. `None`: the user has no entry there, or this is not Unix.
+pub fn user_home() -> Option<std::path::PathBuf> {
+    sys::user_home()
+}
+
+/// Waits until everything is gone that runs whose futures were dropped had started, and the temporary directories of
+/// sandboxes; or the time is over. Whether all is gone.
 ///
 /// Dropping a run sends KILL but cannot wait. A thread of this crate reaps the processes, and that thread ends with the
 /// host. A host should therefore call this before it exits. Blocks only if something is left.

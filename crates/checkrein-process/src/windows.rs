@@ -35,7 +35,12 @@ use crate::stdin::Stdin;
 /// Does nothing: on Windows, children inherit only listed handles.
 pub(crate) fn close_descriptors_on_exec() {}
 
-/// Always returns `true`: a job ends when its last handle is closed.
+/// A job ends with its last handle, so nothing is left to wait for.
+/// Windows has no user database with home directories.
+pub(crate) fn user_home() -> Option<std::path::PathBuf> {
+    None
+}
+
 pub(crate) fn reap_dropped(_: Duration) -> bool {
     true
 }

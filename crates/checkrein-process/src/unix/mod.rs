@@ -16,6 +16,7 @@ mod sandbox;
 mod spawn;
 mod start;
 mod stdin;
+mod user;
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -34,6 +35,7 @@ pub(crate) use reader::PipeReader;
 #[cfg(target_os = "linux")]
 pub(crate) use sandbox::Temporary;
 pub(crate) use start::{RunningChild, Writer, start};
+pub(crate) use user::home as user_home;
 
 /// Time before the output of a process is read for the first time. Most processes have exited by then, which saves the
 /// registration of their pipes. A process that fills a pipe earlier waits once.

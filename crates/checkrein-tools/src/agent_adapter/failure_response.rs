@@ -60,7 +60,8 @@ impl AgentAdapter {
             Some((loaded, dir)) => self.audit_log(loaded, dir),
             None => self.load_audit_log(&EventKind::PreToolUse),
         };
-        let undelivered: Vec<_> = log.and_then(|log| append(&log, AuditEntry::refusal(None, why))).into_iter().collect();
+        let undelivered: Vec<_> =
+            log.and_then(|log| append(&log, AuditEntry::refusal(None, why))).into_iter().collect();
         let notes = [vec![why.to_owned()], undelivered.clone()].concat();
         AgentResponse {
             answer: Answer::deny_everywhere(why),

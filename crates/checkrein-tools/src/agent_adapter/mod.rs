@@ -336,6 +336,7 @@ impl AgentAdapter {
         }
         let vars = std::env::vars_os().filter(|(name, _)| name != DEPTH);
         let vars = vars.chain([(DEPTH.into(), OsString::from((depth + 1).to_string()))]);
+        let has_sandbox = hooks.iter().any(|spec| spec.sandbox().is_some());
         let mut engine = Engine::builder().cwd(dir).vars(vars).hooks(hooks).session_store(Arc::clone(&sessions));
         if let Some(compat) = loaded.compat {
             engine = engine.compat(compat);
@@ -349,9 +350,10 @@ impl AgentAdapter {
             let fire = pin!(engine.fire_recorded(event.clone()));
             runtime.block_on(self.cancel.run_or_cancel(fire))
         };
-        if fired.is_none() {
-            // The dropped future has sent SIGKILL to the processes of hooks.
-            checkrein_process::reap_dropped(REAP_TIMEOUT);
+        // A dropped fire has sent a KILL to its processes. Temporary directories of sandboxes are removed by a thread, which
+        // ends with this process.
+        if fired.is_none() || has_sandbox {
+            checkrein_process::reap_dropped(ENDING);
         }
         if self.skip_cleanup {
             let _ = (ManuallyDrop::new(engine), ManuallyDrop::new(runtime));

@@ -5,6 +5,7 @@
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -14,6 +15,7 @@ use landlock::{
     RulesetError, Scope,
 };
 
+use super::super::user_home;
 use super::refused;
 use crate::exec_context::ExecContext;
 use crate::sandbox::{Files, SandboxError};
@@ -108,14 +110,16 @@ pub(super) struct RuntimePaths<'a> {
 }
 
 impl RuntimePaths<'_> {
-    /// The program, the directories of the `PATH`, and the libraries next to those.
+    /// The program, the directories of the `PATH` that belong to the system, and the libraries beside those. A project can
+    /// set `PATH`, so a directory of the user is not readable because of it.
     fn paths(&self) -> Vec<PathBuf> {
         let program = self.context.cwd().join(self.program);
         let mut all: Vec<PathBuf> = Vec::from_iter(program.canonicalize());
-        let search = self.context.var("PATH").unwrap_or_default();
+        let search = self.place.var("PATH").unwrap_or_default();
+        let variable = self.place.var("HOME").map(PathBuf::from);
+        let homes: Vec<PathBuf> = user_home().into_iter().chain(variable).collect();
         for directory in std::env::split_paths(search).filter(|directory| directory.is_absolute()) {
-            // The root directory would allow all files.
-            if is_in_system(&directory) || directory.parent().is_none() || all.contains(&directory) {
+            if is_of_system(&directory) || all.contains(&directory) || !is_system_owned(&directory, &homes) {
                 continue;
             }
             if let (Some("bin" | "sbin"), Some(parent)) =
@@ -129,7 +133,18 @@ impl RuntimePaths<'_> {
     }
 }
 
-fn is_in_system(path: &Path) -> bool {
+/// `true` if a directory belongs to root, only root can write to it, and it neither contains a home directory nor lies in one.
+fn is_system_owned(directory: &Path, homes: &[PathBuf]) -> bool {
+    let Ok(real) = directory.canonicalize() else { return false };
+    let Ok(metadata) = real.metadata() else { return false };
+    let is_home = |home: &PathBuf| {
+        let home = home.canonicalize().unwrap_or_else(|_| home.clone());
+        home.parent().is_some() && (real.starts_with(&home) || home.starts_with(&real))
+    };
+    real.parent().is_some() && metadata.uid() == 0 && metadata.mode() & 0o022 == 0 && !homes.iter().any(is_home)
+}
+
+fn is_of_system(path: &Path) -> bool {
     system().iter().any(|system| path.starts_with(system))
 }
 
@@ -220,21 +235,30 @@ mod tests {
     }
 
     #[test]
-    fn path_variable_allows_directories_and_libraries_but_no_home() {
-        let context = ExecContext::new("/").env([("PATH", "/usr/bin:/:relative:/home/ann/bin:/home/ann/.node/bin")]);
+    fn path_opens_no_directory_of_a_user() {
+        let dir = tempfile::tempdir().unwrap();
+        let (bin, home) = (dir.path().join("bin"), dir.path().join("home"));
+        std::fs::create_dir_all(&bin).unwrap();
+        std::fs::create_dir_all(home.join("bin")).unwrap();
+        // Anyone may write to this directory.
+        std::fs::set_permissions(&bin, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+        let entries = ["/usr/bin", "/", "relative", "/root", "/root/.ssh"].map(PathBuf::from);
+        let entries: Vec<_> =
+            entries.into_iter().chain([bin, home.join("bin"), home.clone(), dir.path().into()]).collect();
+        let search = std::env::join_paths(&entries).unwrap();
+        let place = ExecContext::new("/").env([("PATH", search.as_os_str()), ("HOME", home.as_os_str())]);
         let paths =
-            RuntimePaths { program: Path::new("/no/such"), context: &context, temporary: None, network: false }.paths();
-        for (path, is_in) in [
-            ("/home/ann/bin", true),
-            ("/home/ann/lib", true),
-            ("/home/ann/.node/lib", true),
-            ("/home/ann", false),
-            ("/home/ann/.node", false),
-            ("/", false),
-            ("/usr/bin", false),
-            ("relative", false),
-        ] {
-            assert_eq!(paths.contains(&PathBuf::from(path)), is_in, "{path}: {paths:?}");
-        }
+            RuntimePaths { program: Path::new("/no/such"), place: &place, temporary: None, network: false }.paths();
+        assert_eq!(paths, Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    fn path_opens_directories_that_belong_to_root() {
+        // Owned by root on every Linux system, and no place of programs or libraries.
+        let place = ExecContext::new("/").env([("PATH", "/sys"), ("HOME", "/nonexistent/home")]);
+        let paths =
+            RuntimePaths { program: Path::new("/no/such"), place: &place, temporary: None, network: false }.paths();
+        let is_root = Path::new("/sys").metadata().is_ok_and(|found| found.uid() == 0);
+        assert_eq!(paths.contains(&PathBuf::from("/sys")), is_root);
     }
 }

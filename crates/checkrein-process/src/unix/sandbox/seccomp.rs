@@ -56,6 +56,9 @@ const INTERNET: &[u32] = &[libc::AF_INET as u32, libc::AF_INET6 as u32, libc::AF
 /// Requests that type on a terminal.
 const TYPING: &[u32] = &[libc::TIOCSTI as u32, libc::TIOCLINUX as u32];
 
+/// Selects all processes of a user, in `ioprio_set`.
+const IOPRIO_WHO_USER: u32 = 3;
+
 /// In every sandbox.
 const ALWAYS: &[Row] = &[
     // A filter cannot read its arguments, which are in memory. Programs fall back to `clone`.
@@ -83,6 +86,15 @@ const ALWAYS: &[Row] = &[
     never(libc::SYS_pidfd_getfd),
     never(libc::SYS_kcmp),
     row(libc::SYS_prlimit64, When::IsSet(0), libc::EPERM),
+    // Priorities and processors of other processes. 0 is the caller itself.
+    row(libc::SYS_setpriority, When::IsSet(1), libc::EPERM),
+    row(libc::SYS_setpriority, When::Is(0, u32::MAX, &[libc::PRIO_USER]), libc::EPERM),
+    row(libc::SYS_ioprio_set, When::IsSet(1), libc::EPERM),
+    row(libc::SYS_ioprio_set, When::Is(0, u32::MAX, &[IOPRIO_WHO_USER]), libc::EPERM),
+    row(libc::SYS_sched_setaffinity, When::IsSet(0), libc::EPERM),
+    row(libc::SYS_sched_setscheduler, When::IsSet(0), libc::EPERM),
+    row(libc::SYS_sched_setparam, When::IsSet(0), libc::EPERM),
+    row(libc::SYS_sched_setattr, When::IsSet(0), libc::EPERM),
     row(libc::SYS_ioctl, When::Is(1, u32::MAX, TYPING), libc::EPERM),
     // Objects that outlive the process or are shared with processes outside.
     never(libc::SYS_shmget),

@@ -14,8 +14,6 @@ const METADATA_V4: &[Ipv4Addr] = &[
     Ipv4Addr::new(192, 0, 0, 192),
 ];
 const METADATA_V6: &[Ipv6Addr] = &[
-    // AWS.
-    Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254),
     // Google Cloud.
     Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254),
 ];
@@ -64,11 +62,16 @@ fn refusal_v6(ip: Ipv6Addr, allow_private: bool) -> Option<&'static str> {
         // The embedded address depends on the local network.
         || local_nat64(ip).is_some();
     match () {
-        () if METADATA_V6.contains(&ip) => Some(METADATA),
+        () if METADATA_V6.contains(&ip) || is_aws(ip) => Some(METADATA),
         () if ip.is_unicast_link_local() => Some(LINK_LOCAL),
         () if is_private && !allow_private => Some(PRIVATE),
         () => None,
     }
+}
+
+/// Services of AWS for its machines and containers, with credentials: `fd00:ec2::/32`.
+fn is_aws(ip: Ipv6Addr) -> bool {
+    ip.segments()[..2] == [0xfd00, 0xec2]
 }
 
 fn is_site_local(ip: Ipv6Addr) -> bool {
@@ -116,6 +119,7 @@ mod tests {
             "fe80::1",
             "febf:ffff::1",
             "fd00:ec2::254",
+            "fd00:ec2::23",
             "fd20:ce::254",
             "::ffff:169.254.169.254",
             "::ffff:100.100.100.200",
