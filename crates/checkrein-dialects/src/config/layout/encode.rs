@@ -192,9 +192,9 @@ impl HookFileLayout {
 /// hook is broken. `can_say`: `true` for attributes that the file can express.
 pub(crate) fn unwritable(spec: &HookSpec, can_say: impl Fn(Attribute) -> bool) -> Option<&'static str> {
     match spec.state {
-        HookState::Disabled if !can_say(Attribute::Enabled) => Some("it is switched off, which cannot be said there"),
-        HookState::Broken(_) => Some("it could not be read itself"),
-        _ if spec.info.dry_run && !can_say(Attribute::DryRun) => Some("it is a dry run, which cannot be written there"),
+        HookState::Disabled if !can_say(Attribute::Enabled) => Some("it is disabled, which the file cannot express"),
+        HookState::Broken(_) => Some("it is broken"),
+        _ if spec.info.dry_run && !can_say(Attribute::DryRun) => Some("it is a dry run, which the file cannot express"),
         _ => None,
     }
 }
