@@ -115,8 +115,8 @@ impl RuntimePaths<'_> {
     fn paths(&self) -> Vec<PathBuf> {
         let program = self.context.cwd().join(self.program);
         let mut all: Vec<PathBuf> = Vec::from_iter(program.canonicalize());
-        let search = self.place.var("PATH").unwrap_or_default();
-        let variable = self.place.var("HOME").map(PathBuf::from);
+        let search = self.context.var("PATH").unwrap_or_default();
+        let variable = self.context.var("HOME").map(PathBuf::from);
         let homes: Vec<PathBuf> = user_home().into_iter().chain(variable).collect();
         for directory in std::env::split_paths(search).filter(|directory| directory.is_absolute()) {
             if is_of_system(&directory) || all.contains(&directory) || !is_system_owned(&directory, &homes) {
@@ -248,7 +248,7 @@ mod tests {
         let search = std::env::join_paths(&entries).unwrap();
         let place = ExecContext::new("/").env([("PATH", search.as_os_str()), ("HOME", home.as_os_str())]);
         let paths =
-            RuntimePaths { program: Path::new("/no/such"), place: &place, temporary: None, network: false }.paths();
+            RuntimePaths { program: Path::new("/no/such"), context: &place, temporary: None, network: false }.paths();
         assert_eq!(paths, Vec::<PathBuf>::new());
     }
 
@@ -257,7 +257,7 @@ mod tests {
         // Owned by root on every Linux system, and no place of programs or libraries.
         let place = ExecContext::new("/").env([("PATH", "/sys"), ("HOME", "/nonexistent/home")]);
         let paths =
-            RuntimePaths { program: Path::new("/no/such"), place: &place, temporary: None, network: false }.paths();
+            RuntimePaths { program: Path::new("/no/such"), context: &place, temporary: None, network: false }.paths();
         let is_root = Path::new("/sys").metadata().is_ok_and(|found| found.uid() == 0);
         assert_eq!(paths.contains(&PathBuf::from("/sys")), is_root);
     }
