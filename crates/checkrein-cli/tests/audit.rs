@@ -161,9 +161,7 @@ fn audit_dry_runs_shows_hypothetical_effects() {
     assert!(shown.contains("dry run: the verdict would be deny"), "{shown}");
     assert!(shown.contains("=> no_opinion"), "{shown}");
     assert!(place.run(&["list"]).stdout.contains("dry run: cannot block"));
-    assert!(
-        place.run(&["explain", "PreToolUse", "--tool", "Bash"]).stdout.contains("dry run: cannot block")
-    );
+    assert!(place.run(&["explain", "PreToolUse", "--tool", "Bash"]).stdout.contains("dry run: cannot block"));
     assert!(place.run(&["check"]).stdout.contains("warning[dry-run-gate]"));
 }
 

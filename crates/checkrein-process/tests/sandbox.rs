@@ -339,7 +339,7 @@ fn file_sandbox_fails_without_landlock() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn path_does_not_open_directories_of_a_home() {
-    if !can_keep_files().await {
+    if !can_restrict_files().await {
         return;
     }
     let world = World::new();
@@ -359,7 +359,7 @@ async fn path_does_not_open_directories_of_a_home() {
         (shell.clone(), &files, false),
         (shell, &with_programs, true),
     ] {
-        let reply = tried(program, &place, &Sandbox::new().files(files.clone())).await.unwrap();
+        let reply = run_sandboxed(program, &place, &Sandbox::new().files(files.clone())).await.unwrap();
         assert_eq!(text(&reply.stdout.bytes), if runs { "ran\n" } else { "" });
         assert!(text(&reply.stderr.bytes).to_lowercase().contains("permission denied"), "{reply:?}");
     }
@@ -414,14 +414,15 @@ async fn escapes_and_privileges_are_blocked() {
         "set I/O priority of parent",
         "set I/O priority of user",
     ] {
-        for program in [itself(), by_way_of_shells()] {
-            let reply = tried(program, &world.place(act, ""), &sandbox).await.unwrap();
-            assert_eq!(said(&reply), "PermissionDenied", "{act}");
+        for program in [this_program(), this_program_in_shells()] {
+            let reply = run_sandboxed(program, &world.place(act, ""), &sandbox).await.unwrap();
+            assert_eq!(result(&reply), "PermissionDenied", "{act}");
         }
     }
-    let reply = tried(itself(), &world.place("renice itself", ""), &sandbox).await.unwrap();
-    assert_eq!(said(&reply), "ok");
-    let reply = tried(HookCommand::argv(["cat", "/proc/self/status"]), &world.place("", ""), &sandbox).await.unwrap();
+    let reply = run_sandboxed(this_program(), &world.place("renice itself", ""), &sandbox).await.unwrap();
+    assert_eq!(result(&reply), "ok");
+    let reply =
+        run_sandboxed(HookCommand::argv(["cat", "/proc/self/status"]), &world.place("", ""), &sandbox).await.unwrap();
     let status = text(&reply.stdout.bytes);
     let field = |name: &str| {
         let line =

@@ -102,7 +102,7 @@ async fn full_disk_blocks_gates_by_policy() {
         let engine = Engine::builder()
             .hook(HookSpec::shell("h", EventKind::PreToolUse, "true"))
             .hook(HookSpec::shell("h", EventKind::PostToolUse, "true"))
-            .audit(AuditLog::at(path).on_failure(effect))
+            .audit(AuditLog::new(path).on_failure(effect))
             .build();
         let (verdict, record) = engine.fire_recorded(bash("ls")).await;
         assert_eq!(verdict.decision(), decision);
@@ -196,7 +196,7 @@ fn lines_removed_together_with_the_head_are_found() {
     std::fs::remove_file(log.path().with_extension("jsonl.head")).unwrap();
     log.append(refusal("next")).unwrap();
     assert!(log.lines().unwrap().any(|line| line.unwrap().entry.kind == EntryKind::Broken));
-    assert!(!log.verify(None).unwrap().is_fine());
+    assert!(!log.verify(None).unwrap().is_intact());
 }
 
 /// Wherever the last line is cut, as when its writer was ended: the next writer notes it, and nothing else is lost.

@@ -161,7 +161,7 @@ pub fn report_usage_error(words: &[std::ffi::OsString], error: &clap::Error) -> 
 }
 
 /// Prints an answer. Errors of the streams never weaken it: the exit code is that of the answer, or a denial.
-fn say(response: &AgentResponse) -> Result<Exit> {
+fn respond(response: &AgentResponse) -> Result<Exit> {
     let AgentResponse { answer, undelivered_notes, .. } = response;
     let mut stderr = io::stderr().lock();
     let mut is_printed = Ok(());
@@ -203,7 +203,7 @@ fn is_discarded(_: impl Sized) -> bool {
     false
 }
 
-/// A denial that every agent obeys which was tried: this is a mistake in some agent's settings, and nobody knows whose.
+/// Denies the call of an unknown agent, in all spellings: the settings of some agent name it wrongly.
 fn unknown_agent(name: &str) -> Result<Exit> {
     let known: Vec<_> = checkrein::dialects::ALL.iter().map(|dialect| dialect.name).collect();
     let meant = match checkrein::core::closest_match(name, known.iter().copied()) {
@@ -215,11 +215,11 @@ fn unknown_agent(name: &str) -> Result<Exit> {
     ))
 }
 
-fn deny_anybody(why: &str) -> Result<Exit> {
+fn deny_in_all_formats(why: &str) -> Result<Exit> {
     let mut response = AgentResponse::default();
     response.answer = Answer::deny_everywhere(why);
     response.undelivered_notes.extend(agent_adapter::record_refusal(why));
-    say(&response)
+    respond(&response)
 }
 
 /// Starts another process for background hooks, because the agent waits for this one to exit.

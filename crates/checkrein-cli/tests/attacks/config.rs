@@ -54,7 +54,11 @@ fn narrower_file_cannot_change_the_failure_policy() {
             assert_eq!((ran.code, ran.stdout.contains("permissionDecision")), (0, false), "{path} {include}: {ran:?}");
             assert!(ran.stdout.contains("exit code 1"), "the guard has run and failed in force: {ran:?}");
             let checked = place.run(&["check"]);
-            assert_eq!(checked.stdout.contains("scope-not-permitted"), !include.is_empty(), "{path} {include}: {checked:?}");
+            assert_eq!(
+                checked.stdout.contains("scope-not-permitted"),
+                !include.is_empty(),
+                "{path} {include}: {checked:?}"
+            );
         }
     }
 }

@@ -353,7 +353,7 @@ impl AgentAdapter {
         // A dropped fire has sent a KILL to its processes. Temporary directories of sandboxes are removed by a thread, which
         // ends with this process.
         if fired.is_none() || has_sandbox {
-            checkrein_process::reap_dropped(ENDING);
+            checkrein_process::reap_dropped(REAP_TIMEOUT);
         }
         if self.skip_cleanup {
             let _ = (ManuallyDrop::new(engine), ManuallyDrop::new(runtime));

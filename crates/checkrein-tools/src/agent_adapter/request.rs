@@ -29,7 +29,7 @@ impl AgentAdapter {
         {
             adapter.to_mut().agent = agent;
         }
-        Request { front, json }
+        Request { adapter, json }
     }
 }
 

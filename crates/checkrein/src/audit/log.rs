@@ -179,7 +179,7 @@ impl AuditLog {
         let mut file = append_file::open(&self.path)?;
         let mut length = file.metadata()?.len();
         let tail = self.tail(&mut file, length)?;
-        if tail.is_none() && left.is_none() {
+        if tail.is_none() && stored.is_none() {
             // From now on a missing head is a removed one.
             locked.write(&Head::start())?;
         }
@@ -303,19 +303,19 @@ fn continue_chain(text: &mut String, tail: Option<Tail>, stored: Option<Head>) -
         }
         Some(Tail::Invalid) => (None, None),
     };
-    let mut head = match (last, left) {
+    let mut head = match (last, stored) {
+        // A writer that was killed between the entry and the head leaves an older head.
         (Some(last), None) if last.seq == 0 => last,
         (Some(last), None) => {
-            let why = format!("the file of the head is missing, and the log ends with line {last}");
+            let why = format!("the head file is missing, and the log ends with entry {last}");
             note(text, AuditEntry::broken(why), &last)?
         }
-        // A writer that was ended between its line and the head leaves the head behind.
-        (Some(last), Some(left)) if left.seq < last.seq || left == last => last,
-        (last, left) => {
-            let left = left.or(last.clone()).unwrap_or_else(Head::start);
-            let found = last.map_or_else(|| "something else".to_owned(), |last| format!("line {last}"));
-            let why = format!("the last line was {left}, but the log ends with {found}");
-            note(text, AuditEntry::broken(why), &left)?
+        (Some(last), Some(stored)) if stored.seq < last.seq || stored == last => last,
+        (last, stored) => {
+            let stored = stored.or(last.clone()).unwrap_or_else(Head::start);
+            let found = last.map_or_else(|| "an invalid line".to_owned(), |last| format!("entry {last}"));
+            let why = format!("the last entry was {stored}, but the log ended with {found}");
+            note(text, AuditEntry::broken(why), &stored)?
         }
     };
     if let Some((bytes, sha256)) = cut {

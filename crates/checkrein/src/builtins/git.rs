@@ -43,17 +43,17 @@ const SETTINGS: &[&str] = &[
 ];
 
 /// Returns the answer of git, or `None` outside of a repository. The text is cut at 1 MiB.
-pub(super) async fn ask(call: &BuiltinCall<'_>, query: &[&str]) -> Result<Option<String>, Failure> {
+pub(super) async fn run(call: &BuiltinCall<'_>, query: &[&str]) -> Result<Option<String>, Failure> {
     let Some(git) = find() else {
         return Err(failure(format!("git is in none of the directories {}", DIRECTORIES.join(", "))));
     };
     let place = ExecContext::new(call.cwd()).env(variables(call));
     let listed = ["config", "--null", "--name-only", "--get-regexp", r"^filter\."];
-    let filters = match run(&git, &place, &[], &listed).await? {
+    let filters = match run_program(&git, &place, &[], &listed).await? {
         Some(names) => names.split('\0').filter_map(without_filter).collect(),
         None => Vec::new(),
     };
-    run(&git, &place, &filters, query).await
+    run_program(&git, &place, &filters, query).await
 }
 
 /// The setting that switches off a part of a filter: its command is empty, and git does not require it.
@@ -69,7 +69,12 @@ fn find() -> Option<PathBuf> {
     DIRECTORIES.iter().map(|directory| Path::new(directory).join(program)).find(|path| path.is_file())
 }
 
-async fn run(git: &Path, place: &ExecContext, settings: &[String], query: &[&str]) -> Result<Option<String>, Failure> {
+async fn run_program(
+    git: &Path,
+    place: &ExecContext,
+    settings: &[String],
+    query: &[&str],
+) -> Result<Option<String>, Failure> {
     let cannot_run = |error: &dyn std::fmt::Display| failure(format!("cannot run git: {error}"));
     let mut argv = vec![git.to_string_lossy().into_owned(), "--no-pager".to_owned(), "--no-optional-locks".to_owned()];
     for setting in SETTINGS.iter().copied().chain(settings.iter().map(String::as_str)) {

@@ -211,7 +211,7 @@ async fn git_runs_no_program_that_the_repository_names() {
         }
         git(&project, &["config", "filter.evil.required", "true"]);
         git(&project, &["config", "log.showSignature", "true"]);
-        let context = told(&bench).await;
+        let context = added(&bench).await;
         assert!(!mark.exists(), "{name} ran it");
         assert!(!context.is_empty(), "{name} works without the programs");
     }
@@ -249,7 +249,7 @@ async fn an_embedded_bare_repository_is_not_used() {
         git(&project, &["config", "core.fsmonitor", script.to_str().unwrap()]);
         git(&project, &["config", "core.bare", "false"]);
         git(&project, &["config", "core.worktree", project.to_str().unwrap()]);
-        assert_eq!(told(&bench).await, "", "{name}");
+        assert_eq!(added(&bench).await, "", "{name}");
         assert!(!mark.exists(), "{name} ran it");
     }
 }

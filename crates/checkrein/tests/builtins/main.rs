@@ -1,5 +1,10 @@
 //! Builtins through the engine, with real files and real repositories.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed test reports its cause by panicking"
+)]
 
 mod common;
 mod context;

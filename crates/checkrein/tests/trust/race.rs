@@ -40,7 +40,9 @@ fn race(command: &str, swap: impl Fn(&Path, &str) + Sync) {
             let verdict = fire(&engine);
             match verdict.reason() {
                 Some("approved") => ran += 1,
-                Some(reason) if reason.contains("untrusted") || reason.contains("checkrein trust approve") => rejected += 1,
+                Some(reason) if reason.contains("untrusted") || reason.contains("checkrein trust approve") => {
+                    rejected += 1
+                }
                 other => panic!("{command}: {other:?}"),
             }
         }
