@@ -37,10 +37,8 @@ const AVOIDED: &[&str] = &[
 const OPENINGS: &[&str] = &["What", "Whether", "How", "Where", "Which", "Whose", "Who", "The same", "It"];
 
 /// Lines that may have such words: a part of the path, a part of the line, and the reason.
-const EXCEPTIONS: &[(&str, &str, &str)] = &[
-    ("docs/STYLE.md", "", "the page lists words to avoid"),
-    ("tests/wording.rs", "", "this list"),
-];
+const EXCEPTIONS: &[(&str, &str, &str)] =
+    &[("docs/STYLE.md", "", "the page lists words to avoid"), ("tests/wording.rs", "", "this list")];
 
 /// Data that other projects or agents wrote.
 const FOREIGN: &[&str] = &["tests/captures", "tests/corpus", "captures.tsv", "/target/", "LICENSE"];

@@ -41,7 +41,7 @@ fn race(command: &str, swap: impl Fn(&Path, &str) + Sync) {
             match verdict.reason() {
                 Some("approved") => ran += 1,
                 Some(reason) if reason.contains("untrusted") || reason.contains("checkrein trust approve") => {
-                    rejected += 1
+                    rejected += 1;
                 }
                 other => panic!("{command}: {other:?}"),
             }

@@ -153,7 +153,7 @@ fn approve(dir: &Path, written: &Path, is_starter: bool) {
         Ok(()) => super::print_note(&format!("approved {}", super::pluralize(count(&seen), "hook"))),
         // The file is written, and its hooks can be approved later.
         Err(error) => {
-            super::print_note(&format!("{error}; no hook runs until you approve it: checkrein trust approve --all"))
+            super::print_note(&format!("{error}; no hook runs until you approve it: checkrein trust approve --all"));
         }
     }
     if !unseen.is_empty() {
