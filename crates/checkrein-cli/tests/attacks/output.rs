@@ -54,6 +54,44 @@ fn log_entries_cannot_be_forged() {
     assert_eq!(tail.lines().count(), 2, "{tail}");
 }
 
+/// A stream is closed, full, or has no reader.
+#[test]
+fn deny_is_kept_if_a_stream_cannot_be_written() {
+    let gates = checkrein::dialects::ALL.iter().map(|dialect| {
+        let row = dialect.events.iter().find(|row| dialect.is_gate(&row.kind));
+        (dialect, row.map_or("pre_tool_use", |row| row.kind.name()))
+    });
+    let events: std::collections::BTreeSet<_> = gates.clone().map(|(_, event)| event).collect();
+    let hook = |event: &&str| format!("{{id: no-{event}, event: {event}, command: 'echo no >&2; exit 2'}}");
+    let hooks = format!("hooks: [{}]", events.iter().map(hook).collect::<Vec<_>>().join(", "));
+    let place = Place::with(&[(PROJECT, &hooks)]);
+    let sent = json!({ "hook_event_name": "PreToolUse", "tool_name": "x", "tool_input": {} }).to_string();
+    place.write("sent.json", &sent);
+    let program = place.command(&[]).get_program().to_string_lossy().into_owned();
+    for (dialect, event) in gates {
+        let call = format!("'{program}' hook {} --event {event} < sent.json", dialect.name);
+        let run = |redirects: &str| {
+            let mut shell = std::process::Command::new("sh");
+            shell.args(["-c", &format!("{call} {redirects}")]).current_dir(place.dir.path());
+            for (name, value) in place.command(&[]).get_envs() {
+                shell.env(name, value.unwrap_or_default());
+            }
+            place.ran(shell.output().unwrap())
+        };
+        let usual = run("");
+        let is_in_stdout = !usual.stdout.is_empty();
+        assert!(usual.code != 0 || is_in_stdout, "{}: {usual:?}", dialect.name);
+        for redirects in ["2>/dev/full", "2>&-", "2>/dev/null"] {
+            let ran = run(redirects);
+            assert_eq!((ran.code, &ran.stdout), (usual.code, &usual.stdout), "{} {redirects}", dialect.name);
+        }
+        for redirects in [">/dev/full", ">&-", ">/dev/null"] {
+            let expected = if is_in_stdout { 2 } else { usual.code };
+            assert_eq!(run(redirects).code, expected, "{} {redirects}", dialect.name);
+        }
+    }
+}
+
 #[test]
 fn huge_reason_is_cut_and_still_denies() {
     let command = "head -c 50000000 /dev/zero | tr '\\0' 'x' >&2; exit 2";
