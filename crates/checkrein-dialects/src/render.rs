@@ -1,6 +1,6 @@
 //! Rendering of a verdict as the answer that an agent expects, by the same tables that read replies.
 //!
-//! The agent adapter and `checkrein say` use [`Dialect::say`]. The answer must never be weaker than the verdict: a decision that
+//! The agent adapter and `checkrein say` use [`Dialect::render_verdict`]. The answer must never be weaker than the verdict: a decision that
 //! the agent does not support becomes the next stricter one, and everything that is dropped is in the notes.
 
 use checkrein_core::{BlockEffect, Decision, Event, EventKind, RawJson, RewriteMode, Rewritten, Target, Verdict};
@@ -38,12 +38,12 @@ impl Answer {
 impl Dialect {
     /// Renders a verdict as an answer to the agent of this dialect. A decision that the agent does not support becomes the next
     /// stricter one. Other unsupported parts are dropped with a note.
-    pub fn say(&self, event: &Event, verdict: &Verdict) -> Answer {
-        self.say_with(event, verdict, &[])
+    pub fn render_verdict(&self, event: &Event, verdict: &Verdict) -> Answer {
+        self.render_verdict_with(event, verdict, &[])
     }
 
     /// Renders a verdict with further messages for the user, if the agent can show messages.
-    pub fn say_with(&self, event: &Event, verdict: &Verdict, messages: &[String]) -> Answer {
+    pub fn render_verdict_with(&self, event: &Event, verdict: &Verdict, messages: &[String]) -> Answer {
         let kind = event.kind();
         let mut renderer = VerdictRenderer {
             dialect: self,

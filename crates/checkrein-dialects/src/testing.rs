@@ -93,7 +93,7 @@ pub fn exercise_reply(dialect: &'static Dialect, bytes: &[u8]) {
                     Ok(opinion) => settlement.push(0, &hook, &opinion),
                     Err(failure) => settlement.push_failure(0, &hook, &failure),
                 };
-                let answer = dialect.say(&event, &settlement.finish());
+                let answer = dialect.render_verdict(&event, &settlement.finish());
                 // Context may be plain text.
                 let may_be_text = answer.stdout.is_empty() || dialect.plain(&event.kind()) == PlainTextUse::Context;
                 assert!(may_be_text || RawJson::parse(answer.stdout.as_str()).is_ok(), "{answer:?}");

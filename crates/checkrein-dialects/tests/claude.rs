@@ -172,7 +172,7 @@ fn verdicts_are_rendered() {
         let mut settlement = Settlement::new(&DIALECT.rules_at(&event.kind()), event);
         let _ = settlement.push(0, &hook, &opinion);
         let verdict = settlement.finish();
-        DIALECT.say(event, &verdict)
+        DIALECT.render_verdict(event, &verdict)
     };
     for (event, opinion, stdout) in [
         (

@@ -231,7 +231,7 @@ fn sources_of_the_reason_of_exit_2_differ() {
     pinned_texts("both", &of("out", "err"), ["out", "err", "err", "err", "err", "err", "err", "err"]);
     // An answer is used in addition to the exit code.
     let answer = |dialect: &'static Dialect| {
-        let rendered = dialect.say(&gate(), &denied());
+        let rendered = dialect.render_verdict(&gate(), &denied());
         reason(dialect, process(2, &rendered.stdout, ""))
     };
     pinned_texts(
@@ -254,15 +254,16 @@ fn denied() -> checkrein_core::Verdict {
 fn answer_detection_differs() {
     use FailureKind::Parse;
     use FailurePolicy::{Closed, Open};
-    let says =
-        |dialect: &'static Dialect| effect(dialect, &gate(), process(0, &dialect.say(&gate(), &denied()).stdout, ""));
+    let says = |dialect: &'static Dialect| {
+        effect(dialect, &gate(), process(0, &dialect.render_verdict(&gate(), &denied()).stdout, ""))
+    };
     assert_column(
         "a deny in its own format",
         says,
         [To(Deny), To(Deny), To(Deny), To(Deny), To(Deny), To(Deny), To(NoOpinion), To(Deny)],
     );
     let on_exit_1 = |dialect: &'static Dialect| {
-        matches!(effect(dialect, &gate(), process(1, &dialect.say(&gate(), &denied()).stdout, "")), To(Deny))
+        matches!(effect(dialect, &gate(), process(1, &dialect.render_verdict(&gate(), &denied()).stdout, "")), To(Deny))
     };
     assert_column("an answer with exit 1", on_exit_1, [false, false, false, false, true, false, false, false]);
     let broken = |dialect: &'static Dialect| effect(dialect, &gate(), process(0, r#"{"decision":}"#, ""));
@@ -401,7 +402,7 @@ fn http_rules_differ() {
         [false, false, false, true, false, false, false, false],
     );
     let deny = |dialect: &'static Dialect| {
-        let body = dialect.say(&gate(), &denied()).stdout;
+        let body = dialect.render_verdict(&gate(), &denied()).stdout;
         effect(dialect, &gate(), Reply::Http(HttpReply::new(200, body.as_str()))) == To(Deny)
     };
     assert_column(

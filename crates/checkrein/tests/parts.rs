@@ -45,7 +45,7 @@ fn quoted(text: &str) -> String {
 
 /// A hook that denies in this dialect, encoded in its format and decoded again.
 fn guard(dialect: &'static Dialect, format: Format) -> Vec<HookSpec> {
-    let answer = dialect.say(&tool_call(), &verdict(&native::DIALECT, &tool_call(), &Opinion::deny(REASON)));
+    let answer = dialect.render_verdict(&tool_call(), &verdict(&native::DIALECT, &tool_call(), &Opinion::deny(REASON)));
     let script = format!(
         "grep -q ls || exit 0; printf %s {}; printf %s {} >&2; exit {}",
         quoted(&answer.stdout),
@@ -68,7 +68,7 @@ fn guard(dialect: &'static Dialect, format: Format) -> Vec<HookSpec> {
 
 /// Decision and reason that an agent reads from the rendered verdict.
 fn rendered(host: &Dialect, event: &Event, verdict: &Verdict) -> (Decision, String) {
-    let answer = host.say(event, verdict);
+    let answer = host.render_verdict(event, verdict);
     let reply =
         ProcessReply::new(ProcessExit::Code(answer.exit)).stdout(answer.stdout.as_str()).stderr(answer.stderr.as_str());
     match host.read(event, Reply::Process(reply), false) {

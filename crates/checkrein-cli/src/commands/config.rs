@@ -53,7 +53,7 @@ impl ConfigArguments {
 
     /// The approvals to use.
     pub fn trust(&self) -> Trust {
-        if self.trust_all { Trust::everything() } else { Trust::usual() }
+        if self.trust_all { Trust::everything() } else { Trust::default() }
     }
 
     /// The hooks, with the diagnostics of their files.

@@ -130,7 +130,7 @@ impl Row {
         let hook = std::sync::Arc::new(HookInfo::new("example", Source::for_scope(Scope::Code)).rewrites());
         let mut settlement = Settlement::new(&dialect.rules_at(&self.kind), &event);
         let _ = settlement.push(0, &hook, &opinion);
-        dialect.say(&event, &settlement.finish())
+        dialect.render_verdict(&event, &settlement.finish())
     }
 
     fn json(&self, dialect: &'static Dialect) -> Value {

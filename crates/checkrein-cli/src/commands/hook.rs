@@ -84,7 +84,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     if arguments.fail_open {
         adapter = adapter.on_failure(FailurePolicy::Open);
     }
-    let trust = if arguments.trust_all { Trust::everything() } else { Trust::usual() };
+    let trust = if arguments.trust_all { Trust::everything() } else { Trust::default() };
     adapter = adapter.trust(trust.clone());
     if arguments.background {
         adapter = adapter.in_background();

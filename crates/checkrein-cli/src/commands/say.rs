@@ -82,7 +82,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     if let Some(warning) = verdict.warnings().first() {
         return Err(anyhow!("{}", warning.text)).usage_error();
     }
-    let answer = dialect.say(&event, &verdict);
+    let answer = dialect.render_verdict(&event, &verdict);
     if arguments.json {
         let Answer { stdout, stderr, exit, notes, .. } = &answer;
         let json = json!({ "stdout": stdout, "stderr": stderr, "exit": exit, "notes": notes });

@@ -41,7 +41,7 @@ fn verdicts_are_rendered_for_the_agent() {
     );
     // "`ask`, headless: runs"
     let event = call("run_commands");
-    let answer = DIALECT.say(&event, &verdict(&event, &Opinion::ask("sure?")));
+    let answer = DIALECT.render_verdict(&event, &verdict(&event, &Opinion::ask("sure?")));
     assert!(answer.stdout.starts_with(r#"{"cancel":true"#), "{}", answer.stdout);
 }
 

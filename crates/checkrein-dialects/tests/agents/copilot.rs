@@ -114,7 +114,7 @@ fn verdicts_are_rendered_for_the_agent() {
         ],
     );
     let expansion = Event::prompt_expansion(PromptExpansion::new("p"));
-    let answer = copilot::DIALECT.say(&expansion, &verdict(&expansion, &Opinion::rewrite_prompt("q")));
+    let answer = copilot::DIALECT.render_verdict(&expansion, &verdict(&expansion, &Opinion::rewrite_prompt("q")));
     assert_eq!(answer.stdout, r#"{"modifiedTransformedPrompt":"q"}"#);
 }
 

@@ -65,14 +65,14 @@ fn verdicts_are_rendered_for_the_agent() {
 #[test]
 fn no_opinion_is_not_an_allow() {
     let event = request("Bash");
-    let answer = DIALECT.say(&event, &verdict(&event, &Opinion::none()));
+    let answer = DIALECT.render_verdict(&event, &verdict(&event, &Opinion::none()));
     assert_eq!((answer.exit, answer.stdout.as_str()), (1, ""));
     let reply = ProcessReply::new(ProcessExit::Code(0));
     let heard = DIALECT.read(&event, Reply::Process(reply), false).unwrap();
     assert_eq!(heard.decision(), checkrein_core::Decision::Allow);
     // At other events, no answer means no opinion.
     let event = call("Bash");
-    assert_eq!(DIALECT.say(&event, &verdict(&event, &Opinion::none())).exit, 0);
+    assert_eq!(DIALECT.render_verdict(&event, &verdict(&event, &Opinion::none())).exit, 0);
 }
 
 #[test]

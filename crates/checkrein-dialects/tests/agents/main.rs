@@ -68,7 +68,7 @@ type RenderedRow<'a> = (&'a str, Event, Opinion, &'a str, &'a str, i32, &'a str)
 
 fn assert_rendered(dialect: &Dialect, rows: &[RenderedRow<'_>]) {
     for (fact, event, opinion, stdout, stderr, exit, note) in rows {
-        let answer = dialect.say(event, &verdict(event, opinion));
+        let answer = dialect.render_verdict(event, &verdict(event, opinion));
         let rendered = (answer.stdout.as_str(), answer.stderr.as_str(), answer.exit);
         assert_eq!(rendered, (*stdout, *stderr, *exit), "{} {fact}: {:?}", dialect.name, answer.notes);
         let notes = answer.notes.join("; ");

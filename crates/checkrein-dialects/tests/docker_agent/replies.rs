@@ -250,6 +250,6 @@ fn verdicts_are_rendered() {
         let event = event(&kind);
         let deny = Opinion::deny("no");
         let verdict = settle(&Rules::NATIVE, &event, &[HookResult { hook: &hook, result: Ok(&deny) }]);
-        assert_eq!(DIALECT.say(&event, &verdict).stdout, expected);
+        assert_eq!(DIALECT.render_verdict(&event, &verdict).stdout, expected);
     }
 }

@@ -59,7 +59,7 @@ fn stop() -> Event {
 /// Answer to the agent for an opinion.
 fn render(dialect: &Dialect, event: &Event, opinion: &Opinion) -> Answer {
     let hook = HookInfo::new("h", Source::here()).rewrites().into();
-    dialect.say(
+    dialect.render_verdict(
         event,
         &settle(&dialect.rules_at(&event.kind()), event, &[HookResult { hook: &hook, result: Ok(opinion) }]),
     )

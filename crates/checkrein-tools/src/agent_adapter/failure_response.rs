@@ -31,7 +31,7 @@ impl AgentAdapter {
         let verdict = settlement.finish();
         // The agent shows the reason of a block, so a note would repeat it.
         let shown = if verdict.decision().is_block() { vec![] } else { vec![format!("checkrein failed: {why}")] };
-        let answer = self.agent.say_with(&event, &verdict, &shown);
+        let answer = self.agent.render_verdict_with(&event, &verdict, &shown);
         let mut notes = vec![why.to_owned()];
         if verdict.decision().is_block() {
             let log = match loaded {

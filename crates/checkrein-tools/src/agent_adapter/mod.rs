@@ -109,7 +109,7 @@ impl AgentAdapter {
             agent,
             event: None,
             sources: None,
-            trust: Trust::usual(),
+            trust: Trust::default(),
             dir: None,
             state: checkrein::internal::state::directory().map(|dir| dir.join("sessions")),
             on_failure: FailurePolicy::Closed,
@@ -134,7 +134,7 @@ impl AgentAdapter {
         self
     }
 
-    /// Approvals for hooks of the project's files. Default: [`Trust::usual`]. Applies to discovered files only;
+    /// Approvals for hooks of the project's files. Default: [`Trust::default`]. Applies to discovered files only;
     /// [`sources`](Self::sources) have their own.
     #[must_use]
     pub fn trust(mut self, trust: Trust) -> Self {
@@ -401,7 +401,7 @@ impl AgentAdapter {
                 notes.push(text);
             }
         }
-        let answer = self.agent.say_with(event, verdict, &notes);
+        let answer = self.agent.render_verdict_with(event, verdict, &notes);
         let undelivered =
             notes.iter().filter(|_| !answer.user_message_included).chain(&answer.notes).cloned().collect();
         notes.extend(answer.notes.iter().cloned());

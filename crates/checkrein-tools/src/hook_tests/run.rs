@@ -71,7 +71,7 @@ impl TestRunner {
             config: Vec::new(),
             agent: None,
             place: Locations::default(),
-            trust: Trust::usual(),
+            trust: Trust::default(),
             vars: std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_usual)).collect(),
             loaded: Mutex::default(),
         }
@@ -98,7 +98,7 @@ impl TestRunner {
         self
     }
 
-    /// Approvals for hooks of the project's files. Default: [`Trust::usual`].
+    /// Approvals for hooks of the project's files. Default: [`Trust::default`].
     #[must_use]
     pub fn trust(mut self, trust: Trust) -> Self {
         self.trust = trust;

@@ -174,7 +174,7 @@ impl Sources {
                 options: DecodeOptions::default(),
                 managed: true,
                 caller: None,
-                trust: Trust::usual(),
+                trust: Trust::default(),
                 of_project: false,
             }],
         }
@@ -227,7 +227,7 @@ impl Sources {
         self
     }
 
-    /// Sets the store of approvals for project hooks. Default: [`Trust::usual`].
+    /// Sets the store of approvals for project hooks. Default: [`Trust::default`].
     #[must_use]
     #[expect(clippy::needless_pass_by_value, reason = "callers pass a temporary value, and each part needs a clone")]
     pub fn trust(mut self, trust: Trust) -> Self {

@@ -81,24 +81,20 @@ pub(crate) fn changed_failure(hook: &HookInfo, what: &str) -> Failure {
         .with_reason(format!("blocked: {hook}: {what}. Ask the user to review the hook and to run `{command}`."))
 }
 
-/// Source of approvals for the hooks of projects.
+/// Source of approvals for the hooks of projects. Default: the user's state directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Trust(Kind);
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 enum Kind {
+    /// The user's state directory.
     #[default]
-    Usual,
+    User,
     InDir(PathBuf),
     Everything,
 }
 
 impl Trust {
-    /// Approvals in the user's state directory. This is the default of all [`Sources`](crate::Sources).
-    pub fn usual() -> Self {
-        Self(Kind::Usual)
-    }
-
     /// Approvals in this directory. It must belong to the user and not be writable by others.
     pub fn in_dir(dir: impl Into<PathBuf>) -> Self {
         Self(Kind::InDir(dir.into()))
@@ -116,7 +112,7 @@ impl Trust {
     /// Returns the store of approvals, or `None` if there is no directory for it.
     fn store(&self) -> Option<approvals::Store> {
         match &self.0 {
-            Kind::Usual => crate::state_dir::directory().map(approvals::Store::new),
+            Kind::User => crate::state_dir::directory().map(approvals::Store::new),
             Kind::InDir(dir) => Some(approvals::Store::new(dir.clone())),
             Kind::Everything => None,
         }
