@@ -69,7 +69,7 @@ pub(crate) async fn run_to_completion(
     if !timed_out && limit_exceeded.is_none() {
         leftovers = match limits.leftovers {
             Leftovers::Leave => child.leftovers().await?,
-            Leftovers::End if child.has_no_descendants()? => Vec::new(),
+            Leftovers::End if child.reap_and_check_descendants()? => Vec::new(),
             Leftovers::End => pump.during(child.end(limits.term_grace)).await,
         };
     }

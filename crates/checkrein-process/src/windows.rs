@@ -173,7 +173,7 @@ impl Child {
     }
 
     /// Returns `true` if only the first process, which has exited, is left.
-    pub(crate) fn has_no_descendants(&mut self) -> io::Result<bool> {
+    pub(crate) fn reap_and_check_descendants(&mut self) -> io::Result<bool> {
         Ok(self.others()?.is_empty())
     }
 

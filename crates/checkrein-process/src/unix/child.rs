@@ -112,8 +112,8 @@ impl Child {
         }
     }
 
-    /// Returns `true` if it is certain that only the first process, which has exited, is left.
-    pub(crate) fn has_no_descendants(&mut self) -> io::Result<bool> {
+    /// Reaps the first process. Returns `true` if it is certain that no other process of the tree is left.
+    pub(crate) fn reap_and_check_descendants(&mut self) -> io::Result<bool> {
         self.reap_early()?;
         // After the leader is reaped, the id of the group may be reused.
         Ok(self.done || self.tree.has_no_descendants())
@@ -121,7 +121,7 @@ impl Child {
 
     /// Returns the processes other than the first, which has exited.
     pub(crate) async fn leftovers(&mut self) -> io::Result<Vec<Leftover>> {
-        if self.has_no_descendants()? {
+        if self.reap_and_check_descendants()? {
             return Ok(Vec::new());
         }
         let until = Instant::now() + AMBIGUITY_WAIT;
@@ -166,7 +166,7 @@ impl Child {
             }
             if first_gone && !self.tree.known().iter().any(Member::is_alive) {
                 let before = self.tree.known().len();
-                if self.tree.is_gone() {
+                if self.tree.confirm_gone() {
                     return true;
                 }
                 if kill || self.tree.known().len() > before {

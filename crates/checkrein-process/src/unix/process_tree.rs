@@ -92,7 +92,7 @@ impl ProcessTree {
 
     /// Returns `true` if it is certain that no member other than the first process is alive. Adds living members to the
     /// known ones.
-    pub(super) fn is_gone(&mut self) -> bool {
+    pub(super) fn confirm_gone(&mut self) -> bool {
         self.find_alive().is_empty() && !self.ambiguous
     }
 

@@ -72,7 +72,7 @@ fn reap_all() {
 impl Orphan {
     /// Sends KILL to living descendants, or reaps the first process. Returns `true` if it is reaped.
     fn try_reap(&mut self) -> bool {
-        if ProcessTree::can_list() && self.since.elapsed() < KILL_TIMEOUT && !self.tree.is_gone() {
+        if ProcessTree::can_list() && self.since.elapsed() < KILL_TIMEOUT && !self.tree.confirm_gone() {
             self.tree.signal(Signal::KILL);
             return false;
         }
