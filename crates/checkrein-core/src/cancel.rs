@@ -1,9 +1,12 @@
-//! [`CancelToken`]: the flag with which a host cancels a fire.
+//! [`CancelToken`]: the flag with which a host cancels an event while its hooks run.
+//!
+//! Hosts pass it to [`Runner::fire_until`](crate::Runner::fire_until). The runner checks it between two callbacks, and
+//! callbacks can check it themselves. Setting it never interrupts a running callback.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Tells handlers and fires that the host has cancelled the event. Clones share one state.
+/// Flag with which a host cancels an event while its callbacks run. Clones share one state.
 #[derive(Debug, Clone, Default)]
 pub struct CancelToken(Arc<AtomicBool>);
 
@@ -13,7 +16,7 @@ impl CancelToken {
         Self::default()
     }
 
-    /// Cancels. This cannot be undone.
+    /// Sets the flag. This cannot be undone.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Release);
     }

@@ -98,7 +98,7 @@ impl Contract {
 /// Effect of a deny at an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BlockEffect {
-    /// None: there is nothing to stop.
+    /// No effect: there is nothing to stop.
     Ignored,
     /// The operation does not happen.
     Refuse,
@@ -106,7 +106,7 @@ pub enum BlockEffect {
     Feedback,
     /// The agent loop ends.
     EndLoop,
-    /// The agent, about to stop, continues.
+    /// The agent does not stop, but continues.
     Continue,
 }
 
@@ -133,7 +133,7 @@ pub enum Target {
     Prompt,
     /// Conversation that is sent to a model.
     Messages,
-    /// Summary that replaces the messages that compaction drops.
+    /// Summary that a compaction puts in place of dropped messages.
     Summary,
 }
 
@@ -190,18 +190,18 @@ impl fmt::Display for ContextUse {
     }
 }
 
-/// Class of the default timeout of hooks at an event.
+/// Class of the default timeout of hooks at an event: the part of the agent that waits for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TimeClass {
-    /// A tool waits.
+    /// A tool call waits.
     Tool,
     /// The user or the model waits.
     Turn,
     /// Nothing waits.
     Notice,
-    /// Text is being shown.
+    /// The display of text waits.
     Display,
-    /// The host is about to exit.
+    /// The exit of the host waits.
     Closing,
 }
 

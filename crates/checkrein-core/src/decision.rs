@@ -1,4 +1,7 @@
-//! [`Decision`]: the answer of one hook, or of all hooks together.
+//! [`Decision`]: allow, deny and the other decisions, ordered by strength.
+//!
+//! Opinions and verdicts contain one. Its effect depends on the event: hosts use [`Verdict::action`](crate::Verdict::action)
+//! instead of interpreting decisions themselves.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,6 @@
-//! Suggestions for mistyped names, for error messages.
+//! Suggestions for mistyped names.
+//!
+//! The readers of files, answers and arguments use it for "did you mean" hints, and to recognize misspelt keys.
 
 /// Returns the candidate closest to `name`, if it is close enough to be a typo.
 #[doc(hidden)]

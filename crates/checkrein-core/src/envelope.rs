@@ -1,4 +1,6 @@
-//! [`Envelope`]: the fields that events of all kinds carry.
+//! [`Envelope`]: the fields that events of all kinds have, such as the session and the working directory.
+//!
+//! Hosts and dialects fill it. The data of one kind belongs in [`payload`](crate::payload).
 
 use crate::payload::payload;
 

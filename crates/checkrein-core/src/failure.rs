@@ -83,14 +83,14 @@ pub struct Failure {
     pub kind: FailureKind,
     /// Description of the failure.
     pub message: String,
-    /// Policy for this failure. Overrides the hook's policy and the table.
+    /// Policy for this failure. Overrides the hook's policy and the [`FailureTable`].
     pub effect: Option<FailurePolicy>,
-    /// Reason text of the deny if the failure is closed. Replaces the generated text.
+    /// Reason of the deny if the hook fails closed. Replaces the generated text.
     pub reason: Option<String>,
 }
 
 impl Failure {
-    /// Creates a failure whose policy comes from the hook or the table.
+    /// Creates a failure whose policy comes from the hook or the [`FailureTable`].
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), effect: None, reason: None }
     }
@@ -109,7 +109,7 @@ impl Failure {
         self
     }
 
-    /// Sets the reason text of the deny if the failure is closed.
+    /// Sets the reason of the deny if the hook fails closed.
     #[must_use]
     pub fn with_reason(mut self, reason: impl Into<String>) -> Self {
         self.reason = Some(reason.into());

@@ -178,7 +178,7 @@ impl Opinion {
         self.edit(|parts| parts.rewrites.push(rewrite))
     }
 
-    /// Sets the summary that replaces the messages that compaction drops.
+    /// Sets the summary that a compaction puts in place of dropped messages.
     #[must_use]
     pub fn with_summary(self, text: &str) -> Self {
         self.with_rewrite(Rewrite::replace(Target::Summary, RawJson::string(text)))

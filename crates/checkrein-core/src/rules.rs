@@ -17,7 +17,7 @@ pub struct Rules {
     pub order: RunOrder,
     /// Result of a hook that prevents later hooks from running.
     pub chain_end: ChainEnd,
-    /// Rule for several rewrites of the same original.
+    /// Rule for concurrent hooks that rewrite the same value.
     pub concurrent_rewrites: ConcurrentRewrites,
     /// Events at which a deny applies.
     pub blocks: BlockScope,
@@ -99,7 +99,7 @@ impl Rules {
         self
     }
 
-    /// Sets the rule for several rewrites of the same original.
+    /// Sets the rule for concurrent hooks that rewrite the same value.
     #[must_use]
     pub const fn concurrent_rewrites(mut self, concurrent_rewrites: ConcurrentRewrites) -> Self {
         self.concurrent_rewrites = concurrent_rewrites;
@@ -182,7 +182,7 @@ pub enum ChainEnd {
     FirstTaggedOrFailure(&'static str),
 }
 
-/// Rule for several rewrites of the same original.
+/// Rule for concurrent hooks that rewrite the same value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ConcurrentRewrites {
     /// Changes of different fields are combined; different values for one field are a conflict.
@@ -202,7 +202,7 @@ pub enum BlockScope {
     Gates,
 }
 
-/// Handling of unsafe agent rules.
+/// Handling of unsafe agent rules: those that let a later allow cancel a deny.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Compat {
     /// Unsafe rules are not followed: a deny is kept, and a warning says that the agent would have dropped it.

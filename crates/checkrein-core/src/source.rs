@@ -31,7 +31,7 @@ pub enum Scope {
     Code,
 }
 
-/// Party that can write files of a scope. A higher level is more trusted.
+/// Trust in the author of a hook file. A higher level is more trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TrustLevel {
     /// A repository, or the author of a plugin. Files of these scopes can come from a stranger.
@@ -43,7 +43,7 @@ pub enum TrustLevel {
 }
 
 impl Scope {
-    /// Returns the party that can write files of this scope.
+    /// Returns the trust in the authors of files of this scope.
     ///
     /// `Local` is at the level of the repository: a file in the project directory can be committed, whatever its name.
     pub const fn trust_level(self) -> TrustLevel {
