@@ -1,4 +1,7 @@
-//! Locations of the settings entry that makes an agent call checkrein. `checkrein install` uses them.
+//! [`InstallTable`]: the settings file of an agent, and facts for the entry that makes the agent call checkrein.
+//!
+//! The tables of agents contain it; `checkrein install`, `uninstall` and `status` use it. This module has only data: the
+//! code that edits settings is in `checkrein-tools`.
 
 use crate::config::PathBase;
 use crate::table::Dialect;
@@ -8,20 +11,20 @@ use crate::table::Dialect;
 /// Users of an agent without this table add the entry by hand.
 #[derive(Debug, Clone, Copy)]
 pub struct InstallTable {
-    /// Names of its program. Empty: it has no program with a known name.
+    /// Names of the agent's program. Empty: it has no program with a known name.
     pub programs: &'static [&'static str],
     /// Directories that exist if the agent is installed.
     pub signs: &'static [SettingsPath],
-    /// File of the user, or the directory of programs if the dialect's files are programs. The first existing one is used, or
-    /// else the last.
+    /// Candidates for the user's settings file: the first that exists is used, or else the last. If hooks of the dialect are
+    /// program files, their directory.
     pub user: &'static [SettingsPath],
-    /// File of a project, likewise.
+    /// Candidates for the settings file of a project, chosen in the same way.
     pub project: &'static [SettingsPath],
-    /// Dialect of the entry. `None`: this one.
+    /// Other dialect that the entry is written in. `None`: the agent's own.
     pub through: Option<&'static Dialect>,
-    /// First version with the key that makes failures of hooks block, if older versions ignore it.
+    /// First version of the agent that supports the key for blocking on failures, if older versions ignore that key.
     pub switch_since: Option<&'static str>,
-    /// Further steps for the user.
+    /// Steps that the user must do after the installation.
     pub then: &'static [&'static str],
 }
 

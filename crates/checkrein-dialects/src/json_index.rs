@@ -1,4 +1,6 @@
-//! Lookup of fields in a JSON object by paths such as `a.b`. Payloads and answers are read through it.
+//! Lookup of fields in a JSON object by paths such as `a.b`.
+//!
+//! The readers of payloads and answers use it. A path never reaches a key that contains a dot.
 
 use std::borrow::Cow;
 

@@ -270,7 +270,7 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Returns the kind of event that a name stands for, and reports an unknown name. checkrein's own names are valid only in
+    /// Returns the kind of event with this name, and reports an unknown name. checkrein's own names are valid only in
     /// a dialect that has all of checkrein's events.
     pub fn event(&mut self, name: &str, span: Span) -> Option<EventKind> {
         let own = self.dialect.kind_of(name).cloned();

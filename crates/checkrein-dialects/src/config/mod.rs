@@ -47,7 +47,7 @@ pub struct ConfigTable {
     pub dedup_key: DedupKey,
     /// Translates patterns with a special meaning to the dialect's grammar. `None`: there are none.
     pub pattern: Option<fn(&str) -> Option<String>>,
-    /// Description of the place for the output of [`Dialect::encode`], if users add hooks by hand. `None`: one of the files.
+    /// Description of the place where users insert the output of [`Dialect::encode`] by hand. `None`: one of the files.
     pub by_hand: Option<&'static str>,
 }
 
@@ -58,8 +58,8 @@ pub struct FileRow {
     pub scope: Scope,
     /// Start of the path.
     pub base: PathBase,
-    /// Path. `/*` at its end stands for all files of a directory with one of the extensions, sorted by name. `/*/` inside it
-    /// stands for each directory there, which is a plugin.
+    /// Path. `/*` at its end matches all files of a directory with one of the extensions, sorted by name. `/*/` inside it
+    /// matches each directory there, which is a plugin.
     pub path: &'static str,
     /// Possible extensions. Empty: the path is complete.
     pub extensions: &'static [&'static str],
@@ -223,7 +223,7 @@ pub struct Decoded {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Settings {
-    /// `true` if only managed hooks run (`disableAllHooks`).
+    /// `true` if the file disables all hooks that it [covers](Scope::covers) (`disableAllHooks`).
     pub disable_all: Option<bool>,
     /// `true` if only managed hooks run (`allowManagedHooksOnly`).
     pub managed_only: Option<bool>,
@@ -231,7 +231,7 @@ pub struct Settings {
     pub http_urls: Option<Vec<String>>,
     /// Names of variables that HTTP hooks may send.
     pub http_env: Option<Vec<String>>,
-    /// `true` if an agent's rules apply even where they are unsafe.
+    /// `true` if an agent's rules apply even where they let a later allow cancel a deny.
     pub exact: Option<bool>,
     /// `true` if environment variables may skip hooks, also under an agent.
     pub allow_skip: Option<bool>,

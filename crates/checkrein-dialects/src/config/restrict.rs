@@ -17,7 +17,7 @@ pub struct Restrictions {
     pub handlers: Option<Vec<String>>,
     /// Patterns of the URLs that hooks may call.
     pub urls: Option<Vec<String>>,
-    /// Names of variables that hooks may get, besides those that every program needs. A `*` at the end stands for any ending.
+    /// Names of variables that hooks may get, besides those that every program needs. A `*` at the end matches any ending.
     pub env: Option<Vec<String>>,
 }
 

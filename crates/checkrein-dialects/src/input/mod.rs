@@ -33,11 +33,11 @@ pub struct InputRow {
 pub enum InputForm {
     /// Canonical form.
     Same,
-    /// A list of texts. The canonical form is one text with a line for each.
+    /// A list of texts. The canonical form is one text with one line per item.
     Lines,
     /// A list of objects with these fields.
     Each(&'static [InputRow]),
-    /// Derived: the values of this field in the objects of the list `own`, a line for each. Hooks cannot change it.
+    /// Derived from the list of objects in `own`: the values of this field, one per line. Hooks cannot change it.
     SeenInEach(&'static str),
     /// Derived from the patch in `own`. Hooks cannot change it.
     SeenInPatch(PatchLine),

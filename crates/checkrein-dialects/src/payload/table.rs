@@ -18,7 +18,7 @@ pub struct PayloadTable {
 pub struct FieldRow {
     /// The dialect's name. Dots lead into objects.
     pub name: &'static str,
-    /// checkrein's name. With dots, a part of a field. A part is read only if no row has the whole field.
+    /// checkrein's name. A name with dots is a part of a field, which is read only if no other row has the whole field.
     pub from: &'static str,
     /// Encoding of the value.
     pub form: FieldEncoding,

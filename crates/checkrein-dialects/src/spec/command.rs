@@ -21,8 +21,8 @@ pub struct CommandSpec {
     pub env_all: Option<bool>,
     /// Variables to set, with their values.
     pub env_set: Vec<(String, String)>,
-    /// Restrictions of the host's variables that it gets besides the default ones. A variable must be in each list. A `*` at the
-    /// end of a name stands for any ending.
+    /// Lists of permitted host variables. Apart from the default ones, it gets only variables that are in every list. A `*` at
+    /// the end of a name matches any ending.
     pub env_bounds: Vec<Vec<String>>,
     /// `true` if `${NAME}` and `${NAME:-default}` in its words are replaced by variables that it gets, and `$$` by a dollar.
     pub expands: bool,

@@ -21,7 +21,7 @@ pub struct VerifiedScript {
     pub named: PathBuf,
     /// Path of the approved file.
     pub path: PathBuf,
-    /// Topmost directory whose other entries the copy of the script also finds around itself.
+    /// Root of the directories that are mirrored around the copy, so that the script finds the files next to it.
     pub base: PathBuf,
     /// SHA-256 of the approved contents. `None`: the file did not exist.
     pub sha256: Option<[u8; 32]>,

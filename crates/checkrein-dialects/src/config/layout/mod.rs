@@ -24,7 +24,7 @@ use checkrein_document::{Member, Node, Span};
 /// Keys of an entry of `include`.
 pub const INCLUDE_KEYS: &[&str] = &["dialect", "path", "on_failure", "dry_run", "env_allow", "under_own_agent"];
 
-/// The layout as one dialect uses it.
+/// Variant of the layout that Claude Code introduced, as one dialect uses it. A group has a matcher and a list of hooks.
 #[derive(Debug, Clone, Copy)]
 pub struct HookFileLayout {
     /// Path of the object with the events. Dots lead into objects.
@@ -39,13 +39,13 @@ pub struct HookFileLayout {
     pub infers_type: bool,
     /// `true` if hooks may be in one list, each with its `events`.
     pub flat: bool,
-    /// `true` if a hook with its own matcher may be in the place of a group.
+    /// `true` if the list of an event may contain hooks with their own matchers instead of groups.
     pub direct: bool,
     /// Keys of a group that apply to each of its hooks.
     pub group: &'static [HookKey],
-    /// Keys beside the events that are not events.
+    /// Keys of the object with the events that are not events.
     pub beside: &'static [&'static str],
-    /// Dialect whose events may be beside the dialect's own. Hooks at these events have that dialect.
+    /// Other dialect whose events a file may contain too. Hooks at these events have that dialect.
     pub sibling: Option<&'static Dialect>,
     /// Shortest and longest timeout. Other values are errors.
     pub timeout_range: Option<(Duration, Duration)>,
