@@ -1,4 +1,6 @@
-//! Errors and warnings of the parsers, with their positions.
+//! [`DocumentError`] and [`DocumentProblem`]: errors of the parsers, and suspicious parts of valid texts, with positions.
+//!
+//! All parsers of this crate create them. Readers of hook files show them to the user.
 
 use super::Format;
 use super::node::Span;

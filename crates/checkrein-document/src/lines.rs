@@ -1,4 +1,6 @@
-//! Conversion of byte offsets to lines and columns.
+//! [`LineIndex`]: converts byte offsets to lines and columns.
+//!
+//! Errors and diagnostics use it. Columns are characters, as in editors, and never bytes.
 
 use std::cell::{Cell, OnceCell};
 use std::fmt;

@@ -1,4 +1,6 @@
-//! Removal of duplicate keys. The JSON and YAML parsers use it.
+//! Removal of duplicate keys from an object.
+//!
+//! The JSON and YAML parsers use it. The keys of an object in a tree must be distinct.
 
 use super::node::{Member, Span};
 use crate::error::DocumentProblem;

@@ -1,4 +1,6 @@
-//! The tree: nodes, values and spans.
+//! [`Node`], [`Value`] and [`Span`]: the tree that all formats are parsed into.
+//!
+//! The parsers build it, and readers of hook files use it. A number is text in JSON syntax and never a float.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,6 @@
-//! Conversion of YAML and TOML numbers to JSON syntax.
+//! Conversion of YAML and TOML numbers to JSON syntax, as text.
+//!
+//! The YAML and TOML parsers use it. A number is never converted to a float, because that can change its value.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,6 @@
-//! Properties that hold for every input. The fuzz target and the tests use them.
+//! Checks that hold for every input: no panic, and spans that lie inside the text.
+//!
+//! The fuzz target and the tests use them.
 
 use checkrein_core::RawJson;
 

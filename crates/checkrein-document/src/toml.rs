@@ -1,4 +1,7 @@
-//! TOML, parsed by the `toml` crate, whose tables have the spans of their keys and values.
+//! TOML files as trees.
+//!
+//! The `toml` crate parses the text and reports the spans of keys and values. This module restores the order of the text
+//! and limits the depth before the tree is built.
 
 use std::borrow::Cow;
 use std::ops::Range;
