@@ -1,4 +1,6 @@
-//! Commands and shells, as the caller specifies them. [`ResolvedCommand`] is the form that runs.
+//! [`HookCommand`] and [`Shell`]: a command as the caller specifies it.
+//!
+//! [`HookCommand::prepare`] finds the program and returns a [`ResolvedCommand`], which runs. Nothing here starts a process.
 
 use std::ffi::OsString;
 use std::fmt;

@@ -1,4 +1,7 @@
-//! [`RunError`], and the diagnosis of a failed start.
+//! [`RunError`]: the reason why a run has no result.
+//!
+//! The system reports few error codes for a failed start. This module examines the program, the interpreter, the working
+//! directory and the arguments to find the cause.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read as _};

@@ -1,4 +1,6 @@
-//! The working directory, environment and sandbox of a process.
+//! [`ExecContext`]: the working directory, the environment and the sandbox of a process.
+//!
+//! Callers create it, and every start uses it. A process never inherits variables of the host.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;

@@ -1,4 +1,7 @@
-//! Input of one process start, and its error.
+//! [`SpawnSpec`] and [`StartError`]: the interface between the portable code and the code for each system.
+//!
+//! [`ResolvedCommand`](crate::ResolvedCommand) creates the specification of one start; `unix/` and `windows.rs` start the
+//! process.
 
 use std::ffi::{OsStr, OsString};
 use std::io;

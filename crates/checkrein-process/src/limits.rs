@@ -1,4 +1,7 @@
-//! Timeouts and output caps of a run, and the treatment of leftover processes.
+//! [`Limits`]: timeout and output caps of a run, and the treatment of processes that are alive after it.
+//!
+//! Callers set them, and [`supervise`](crate::supervise) enforces them. Limits of CPU time and memory are in
+//! [`Sandbox`](crate::Sandbox).
 
 use std::time::Duration;
 

@@ -1,4 +1,6 @@
-//! Environment variable that marks all processes of a run. The process tree uses it to find processes that left their group.
+//! [`MARKER`]: the environment variable that marks all processes of a run.
+//!
+//! Every start sets it. On Linux, the process tree uses it to find processes that have left their process group.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;

@@ -1,4 +1,7 @@
-//! Search for an executable file, by path or in `PATH`.
+//! [`ResolvedProgram`]: search for an executable file, by path or in `PATH`.
+//!
+//! [`ResolvedCommand`](crate::ResolvedCommand) uses it. The search uses the `PATH` and the working directory of the
+//! [`ExecContext`], never those of the host.
 
 use std::ffi::{OsStr, OsString};
 use std::io;

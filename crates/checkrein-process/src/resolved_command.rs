@@ -1,4 +1,7 @@
-//! [`ResolvedCommand`]: a command whose program was found, and its run.
+//! [`ResolvedCommand`]: a command whose program was found, and that can run any number of times.
+//!
+//! The main type of this crate: [`ResolvedCommand::run`] starts the process and returns its [`RunOutput`]. A run in another
+//! context searches the program again if the result could differ.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;

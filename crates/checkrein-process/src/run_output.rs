@@ -1,4 +1,6 @@
-//! Result of a run: exit status, captured output and leftover processes.
+//! [`RunOutput`]: the result of a run, with exit status, captured output and leftover processes.
+//!
+//! Callers of [`ResolvedCommand::run`](crate::ResolvedCommand::run) get it. This crate does not interpret exit codes.
 
 use std::fmt;
 use std::time::Duration;

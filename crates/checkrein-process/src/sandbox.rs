@@ -1,4 +1,7 @@
-//! Settings, limits and errors of sandboxes, on all systems. The Linux implementation is in `unix/sandbox`.
+//! [`Sandbox`]: settings, limits and errors of sandboxes.
+//!
+//! Callers set it in an [`ExecContext`](crate::ExecContext). The implementation for Linux is in `unix/sandbox`. A process
+//! must never start without a restriction that its sandbox asks for.
 
 use std::fmt;
 use std::io;

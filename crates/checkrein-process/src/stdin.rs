@@ -1,4 +1,6 @@
-//! Standard input of a process, in shared chunks.
+//! [`Stdin`]: the standard input of a process, in chunks that several runs can share.
+//!
+//! Callers build it, and [`pump`](crate::pump) writes it to the process.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,5 +1,6 @@
-//! Processes on Windows. Each run has a job object, which contains all its processes. `unix/` has the same interface.
-//! Compiled, but not yet run.
+//! Processes on Windows. Each run has a job object, which contains all its processes.
+//!
+//! `unix/` has the same interface. The module compiles, but no test has run on Windows yet.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
