@@ -1,4 +1,6 @@
-//! Exit codes of the program. `docs/exit-codes.md` documents them.
+//! [`Exit`]: the exit codes of the program.
+//!
+//! Every command returns one. `docs/exit-codes.md` documents them for users.
 
 use std::fmt;
 use std::process::ExitCode;

@@ -1,4 +1,6 @@
-//! Starter hooks: `init` writes them to a file, and `simulate` uses them if there are no hooks.
+//! Text of the starter hooks.
+//!
+//! `checkrein init` writes it to a file. `checkrein simulate` uses it if there are no hooks.
 
 /// Name of the file in messages, while it is not written.
 pub const NAME: &str = "starter.yaml";
