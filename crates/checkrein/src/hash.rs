@@ -1,4 +1,6 @@
-//! SHA-256, and bytes as hexadecimal digits.
+//! SHA-256, and hexadecimal digits for bytes.
+//!
+//! The audit log, approvals and hook files use it.
 
 use sha2::{Digest as _, Sha256};
 

@@ -1,4 +1,4 @@
-//! Internals for `checkrein-tools`. Not part of the API: any release may change them.
+//! Internals that `checkrein-tools` uses. Not part of the API: any release may change them.
 
 pub use crate::builtins::secrets::redacted_json;
 pub use crate::builtins::shell;

@@ -80,7 +80,7 @@ pub use checkrein_core::{payload, runner, testing};
 pub use checkrein_dialects as dialects;
 pub use checkrein_document as document;
 
-/// Kinds of events, and the contract of each; [`payload`] has their data.
+/// Events, their kinds, and the contract of each kind. [`payload`] has their data.
 pub mod event {
     pub use checkrein_core::{
         BlockEffect, ContextUse, Contract, CustomKind, DecodeError, DecodeErrorKind, Envelope, Event, EventKind,
@@ -88,7 +88,7 @@ pub mod event {
     };
 }
 
-/// Hooks: events, matchers, conditions, handlers and limits.
+/// Types that define a hook: its events, matcher, condition, handler and sandbox.
 pub mod hook {
     pub use checkrein_core::{
         Condition, EventFilter, Grammar, HookInfo, HookSelector, HookSet, HookState, Matcher, MatcherError,
@@ -100,14 +100,14 @@ pub mod hook {
     };
 }
 
-/// JSON that is kept as text.
+/// JSON values that keep their original text.
 pub mod json {
     pub use checkrein_core::{
         Entries, Entry, Items, JsonError, JsonErrorKind, JsonObject, JsonType, Location, MAX_DEPTH, RawJson,
     };
 }
 
-/// Records: the log of one event.
+/// Records: the serializable log of one event.
 pub mod record {
     pub use checkrein_core::{
         DryRunRecord, HookOutcome, HookRecord, ReasonRecord, Record, SourceRecord, VerdictRecord,

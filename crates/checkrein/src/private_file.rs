@@ -1,4 +1,7 @@
-//! New files that only this user can read, for values that are too large for a variable or a message.
+//! New files that only the user can read.
+//!
+//! They hold values that are too large for an environment variable or a message, and the state of recording. An existing
+//! file or link is never overwritten.
 
 use std::fs::OpenOptions;
 use std::hash::{BuildHasher as _, RandomState};

@@ -1,4 +1,6 @@
-//! Paths without symbolic links, for comparisons of files.
+//! Paths with all symbolic links resolved.
+//!
+//! Approvals, hook files and path guards compare files by these paths. Otherwise a link could hide a file from a guard.
 
 use std::io;
 use std::path::{Path, PathBuf};

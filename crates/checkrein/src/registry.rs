@@ -1,6 +1,7 @@
-//! Registry of handler kinds, functions and dialects by name.
+//! [`Registry`]: handler kinds, functions and dialects by name.
 //!
-//! Each engine has its own registry; there is no global one.
+//! Hosts register their own; the engine looks up the handler of each hook when it loads the hook. Each engine has its own
+//! registry, and there is no global one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

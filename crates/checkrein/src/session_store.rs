@@ -18,8 +18,10 @@ use checkrein_core::Event;
 use crate::append_file::make_private_directory;
 use crate::sync::lock;
 
-/// Stores facts about sessions. A store that cannot write returns results as for a new session: a hook that runs twice is
-/// better than one that never runs.
+/// Stores facts about sessions.
+///
+/// A store that cannot write returns the results of a new session: a hook that runs twice is better than one that never
+/// runs.
 pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
     /// Claims something that happens once in a session. Returns `false` if it was claimed before.
     fn claim(&self, session: Option<&str>, key: &str) -> bool;
@@ -44,7 +46,7 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
 pub struct StopCount {
     /// Number of refusals.
     pub refused: u32,
-    /// `true` until the next prompt. Some agents send the reason of a refusal as a prompt; it must not reset the count.
+    /// `true` from a refusal to the next prompt, which does not reset the count. Some agents send the reason as that prompt.
     pub awaits_prompt: bool,
 }
 

@@ -1,4 +1,6 @@
-//! The user's state directory: approvals, session state and logs.
+//! Path of the user's state directory, which contains approvals, session state, the audit log and recordings.
+//!
+//! This module only computes the path. Callers create the directory.
 
 use std::path::PathBuf;
 

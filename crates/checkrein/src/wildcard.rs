@@ -1,4 +1,6 @@
-//! Patterns with `*` for any text, as in permission rules and URL allowlists.
+//! Patterns in which `*` matches any text.
+//!
+//! Permission rules and the URL allowlist use them. Path patterns are globs and do not use this module.
 
 /// Returns `true` if the text matches the pattern. The time is at most proportional to the product of both lengths.
 pub(crate) fn wildcard(pattern: &str, text: &str) -> bool {

@@ -102,14 +102,14 @@ impl AuditLog {
         self
     }
 
-    /// Sets the maximum size of a file, in bytes. Then a new file starts.
+    /// Sets the maximum size of a file, in bytes. An entry that would exceed it starts a new file.
     #[must_use]
     pub fn max_size(mut self, bytes: u64) -> Self {
         self.max_size = bytes;
         self
     }
 
-    /// Sets the maximum age of a file's first entry. Then a new file starts.
+    /// Sets the maximum age of a file's first entry. A later entry starts a new file.
     #[must_use]
     pub fn max_age(mut self, age: Duration) -> Self {
         self.max_age = age;

@@ -229,10 +229,12 @@ impl EngineBuilder {
         self
     }
 
-    /// Limits the handlers that run at the same time and wait for something outside the process. At least 1.
+    /// Limits the number of handlers that run at the same time. At least 1.
     ///
-    /// Other handlers are queued; the queue time is not part of their timeout. A hook that fires this engine holds its
-    /// slot meanwhile, so the limit must leave room for the hooks that it starts.
+    /// Only handlers that wait for something outside the process use a slot: see
+    /// [`Handler::is_limited`](crate::Handler::is_limited). If all slots are in use, the next handler is queued; the queue time
+    /// is not part of its timeout. A hook that fires this engine keeps its slot, so the limit must leave room for the hooks of
+    /// that fire.
     #[must_use]
     pub fn at_once(mut self, at_once: usize) -> Self {
         self.at_once = at_once.max(1);

@@ -142,8 +142,8 @@ impl Engine {
 
     /// As [`fire`](Self::fire), but builds the event only if needed.
     ///
-    /// The event is needed if a hook could run, or if it is a prompt after a refused stop: the count of refusals is kept
-    /// per session and agent.
+    /// The event is needed if a hook could run. A prompt is also needed after a refused stop, because it resets the count
+    /// of refusals.
     pub async fn fire_with(&self, kind: &EventKind, event: impl FnOnce() -> Event) -> Verdict {
         // Hooks of the parent kind run too: `PreShell` also runs hooks for `PreToolUse`.
         let could_run = || self.has(kind) || kind.parent_kind().is_some_and(|parent| self.has(&parent));
@@ -192,7 +192,7 @@ impl Engine {
 
     /// Replaces all hooks atomically. Running fires finish with the hooks that they started with.
     ///
-    /// The next [`reload`](Self::reload) after a change of files restores the hooks of the files and of the builder.
+    /// If files change later, the next [`reload`](Self::reload) restores the hooks of the files and of the builder.
     pub fn replace_all(&self, hooks: Vec<HookSpec>) {
         self.shared.put(hooks, &hooks::FileSettings::default());
     }

@@ -160,8 +160,8 @@ impl Sources {
 
     /// The hooks of a plugin of this dialect's agent in this directory.
     ///
-    /// Its hooks get the directory in the variable that the agent sets, in Claude Code `CLAUDE_PLUGIN_ROOT`. Without plugins
-    /// in the dialect, there are no hooks.
+    /// Its hooks get the directory in the variable that the agent sets: `CLAUDE_PLUGIN_ROOT` in Claude Code. A dialect
+    /// without plugins has no hooks here.
     pub fn plugin(dialect: &'static Dialect, root: impl Into<PathBuf>) -> Self {
         Self::new(dialect, Files::Plugin(absolute(root.into()), Locations::default()))
     }
@@ -295,7 +295,7 @@ pub struct Loaded {
     pub hooks: Vec<HookSpec>,
     /// Problems in the files, and their effects.
     pub diagnostics: Vec<Diagnostic>,
-    /// Choice about unsafe rules of agents, if a file of the user or the administrator has one.
+    /// Handling of unsafe agent rules, if a file of the user or the administrator sets it.
     pub compat: Option<Compat>,
     /// `true` if environment variables may skip hooks under an agent.
     pub allow_skip: bool,
@@ -332,7 +332,7 @@ impl Loaded {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileState {
-    /// Path of the file. The directory, if the dialect reads all its files and there is none.
+    /// Path of the file. For a directory whose files are all read, but that has none, the path of the directory.
     pub path: PathBuf,
     /// Scope of the file.
     pub scope: Scope,
