@@ -3,7 +3,7 @@
 use checkrein_core::{Event, EventKind, RawJson};
 use checkrein_dialects::Dialect;
 
-/// A line each: the dialect, its name for the event, and the payload. `tests/catalogue.rs` writes it.
+/// One capture per line: the dialect, its name for the event, and the payload. `tests/samples.rs` writes the file.
 const CAPTURES: &str = include_str!("captures.tsv");
 
 /// Captured event of this dialect and kind: for this tool if there is a capture, else for another tool.

@@ -1,4 +1,7 @@
-//! Sample events of every kind and dialect: for hook tests, for documentation, and as default values of fields.
+//! Sample events and payloads of every kind and dialect.
+//!
+//! The event builder, lints, simulations and several commands use them for fields that the user does not set. Payloads
+//! follow captures of real agents where there are some.
 //!
 //! ```
 //! use checkrein::EventKind;
