@@ -31,7 +31,7 @@ pub struct ConfigArguments {
     /// Agent to use, if a file contains hooks of several agents
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
-    /// Run hooks of the project without approval; their authors can run any command
+    /// Treat hooks of the project as approved; their authors can run any command
     #[arg(long)]
     pub trust_all: bool,
 }

@@ -18,7 +18,7 @@ use super::install::installer;
 use super::{display_path, is_verbose, layout, pluralize, printable, shorten_paths};
 use crate::exit::{self, Exit};
 
-/// Show which agents call checkrein, and what has drifted
+/// Show which agents call checkrein, and which entries changed
 ///
 /// Shows for each agent the settings file, the events, later changes of the entries, and limits of the agent. Without AGENTS,
 /// shows all agents that are on this machine or have entries.

@@ -21,7 +21,7 @@ use super::config::ConfigArguments;
 use crate::exit::{self, Exit, UsageErrorExt};
 use crate::interrupt::{self, Engines};
 
-/// Run test cases for hooks, or probe hooks without any
+/// Run test cases for hooks, or probe untested hooks
 ///
 /// Test cases are in YAML files in `.checkrein/tests/`, and in files `*.test.yaml` next to hook files. Each case runs in its
 /// own scratch directory.

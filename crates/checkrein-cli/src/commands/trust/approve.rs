@@ -18,6 +18,7 @@ use crate::exit::{self, Exit, UsageErrorExt};
 ///
 /// Shows each hook in full and asks. Without a terminal, --yes approves.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("trust_all", |arg| arg.hide(true)))]
 #[command(after_help = "Exit codes:
   0   approved, or nothing to approve
   1   a hook was not approved

@@ -13,6 +13,7 @@ use crate::exit::{self, Exit};
 
 /// Check that all hooks of the project are approved, for CI
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("trust_all", |arg| arg.hide(true)))]
 #[command(after_help = "Exit codes:
   0   all hooks are approved
   1   a hook is not approved

@@ -13,6 +13,7 @@ use crate::exit::{self, Exit};
 /// Show the hooks of the project, and commands to approve
 #[derive(Debug, clap::Args)]
 #[group(id = "listed")]
+#[command(mut_arg("trust_all", |arg| arg.hide(true)))]
 #[command(after_help = "Exit codes:
   0   success
   1   an operation failed

@@ -16,6 +16,7 @@ use crate::exit::{self, Exit};
 /// The file contains the hash of each hook, one per line. It approves hooks for users whose `trusted_keys` contain the key
 /// that signed it.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("trust_all", |arg| arg.hide(true)))]
 #[command(after_help = "Exit codes:
   0   success
   1   the file cannot be written

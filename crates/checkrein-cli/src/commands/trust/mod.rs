@@ -64,15 +64,21 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
 
 /// Returns the hooks that need approval. Hooks of files that --config names need it here as well.
 fn review(config: &ConfigArguments) -> Result<Review> {
-    if config.trust_all {
-        return Err(anyhow::anyhow!("`trust` does not take --trust-all: it reports which hooks need approval"))
-            .usage_error();
-    }
+    reject_trust_all(config)?;
     let review = config.sources()?.as_of_project().review();
     for diagnostic in &review.diagnostics {
         super::print_failure(&diagnostic.to_string());
     }
     Ok(review)
+}
+
+/// The commands report and change approvals, so an option that ignores them makes no sense.
+fn reject_trust_all(config: &ConfigArguments) -> Result<()> {
+    if config.trust_all {
+        return Err(anyhow::anyhow!("`trust` does not take --trust-all: it reports which hooks need approval"))
+            .usage_error();
+    }
+    Ok(())
 }
 
 /// `true` if the hook is in this file.

@@ -14,6 +14,7 @@ use crate::exit::{self, Exit, UsageErrorExt};
 ///
 /// Hooks that `trusted_paths` or a signed lockfile approve stay approved.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("trust_all", |arg| arg.hide(true)))]
 #[command(after_help = "Exit codes:
   0   revoked
   1   no such approval
@@ -44,6 +45,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     if arguments.ids.is_empty() && arguments.file.is_empty() && !arguments.all {
         return Err(anyhow::anyhow!("name the hooks to revoke: IDs, --file FILE, or --all")).usage_error();
     }
+    super::reject_trust_all(&arguments.config)?;
     let dir = arguments.config.directory()?;
     let root = dir.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok()).unwrap_or(&dir);
     let files: Vec<PathBuf> = arguments.file.iter().map(std::path::absolute).collect::<Result<_, _>>()?;

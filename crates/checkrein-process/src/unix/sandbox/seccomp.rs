@@ -56,6 +56,8 @@ const INTERNET: &[u32] = &[libc::AF_INET as u32, libc::AF_INET6 as u32, libc::AF
 /// Requests that type on a terminal.
 const TYPING: &[u32] = &[libc::TIOCSTI as u32, libc::TIOCLINUX as u32];
 
+/// Selects all processes of a user, in `setpriority`. Its type in `libc` depends on the C library.
+const PRIO_USER: u32 = 2;
 /// Selects all processes of a user, in `ioprio_set`.
 const IOPRIO_WHO_USER: u32 = 3;
 
@@ -88,7 +90,7 @@ const ALWAYS: &[Row] = &[
     row(libc::SYS_prlimit64, When::IsSet(0), libc::EPERM),
     // Priorities and processors of other processes. 0 is the caller itself.
     row(libc::SYS_setpriority, When::IsSet(1), libc::EPERM),
-    row(libc::SYS_setpriority, When::Is(0, u32::MAX, &[libc::PRIO_USER]), libc::EPERM),
+    row(libc::SYS_setpriority, When::Is(0, u32::MAX, &[PRIO_USER]), libc::EPERM),
     row(libc::SYS_ioprio_set, When::IsSet(1), libc::EPERM),
     row(libc::SYS_ioprio_set, When::Is(0, u32::MAX, &[IOPRIO_WHO_USER]), libc::EPERM),
     row(libc::SYS_sched_setaffinity, When::IsSet(0), libc::EPERM),
