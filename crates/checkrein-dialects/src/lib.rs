@@ -109,7 +109,8 @@ impl fmt::Display for UnknownEvent {
             dialect => write!(f, "{dialect} has no event `{}`", self.name)?,
         }
         match self.suggestion {
-            None => Ok(()),
+            None if self.dialect == "native" => f.write_str("; `checkrein events` lists all events"),
+            None => write!(f, "; `checkrein events --as {}` lists all events", self.dialect),
             Some(Suggestion::Close(name)) => write!(f, ", did you mean `{name}`?"),
             Some(Suggestion::OtherName(name)) => write!(f, "; use `{name}`"),
         }
@@ -197,7 +198,7 @@ mod tests {
             ("PreToolUsee", "claude has no event `PreToolUsee`, did you mean `PreToolUse`?"),
             ("preToolUse", "claude has no event `preToolUse`, did you mean `PreToolUse`?"),
             ("BeforeAgent", "claude has no event `BeforeAgent`; use `UserPromptSubmit`"),
-            ("zebra", "claude has no event `zebra`"),
+            ("zebra", "claude has no event `zebra`; `checkrein events --as claude` lists all events"),
         ] {
             assert_eq!(claude.kind_of(name).unwrap_err().to_string(), message);
         }
