@@ -94,7 +94,7 @@ async fn fire(arguments: &Arguments, replay: &Replay, lines: recording::Lines) -
                 Ok(one) => one,
                 Err(bad) => {
                     // The progress line must be erased before a note is printed.
-                    progress = None;
+                    drop(progress.take());
                     super::print_note(&format!("skipped {bad}"));
                     progress = Some(Progress::new());
                     return false;
