@@ -109,7 +109,6 @@ impl fmt::Display for UnknownEvent {
             dialect => write!(f, "{dialect} has no event `{}`", self.name)?,
         }
         match self.suggestion {
-            None if self.dialect == "native" => f.write_str("; `checkrein events` lists all events"),
             None => write!(f, "; `checkrein events --as {}` lists all events", self.dialect),
             Some(Suggestion::Close(name)) => write!(f, ", did you mean `{name}`?"),
             Some(Suggestion::OtherName(name)) => write!(f, "; use `{name}`"),

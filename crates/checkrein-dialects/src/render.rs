@@ -18,6 +18,8 @@ pub struct Answer {
     pub stderr: String,
     /// Exit code.
     pub exit: i32,
+    /// `true` if the verdict asks, denies or changes the input: without the answer, the agent would run the original call.
+    pub restricts: bool,
     /// `true` if it contains the messages for the user.
     pub user_message_included: bool,
     /// Parts of the verdict that the agent does not support, with their replacements.
@@ -31,7 +33,14 @@ impl Answer {
         let stdout = format!(
             r#"{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":{text}}},"decision":"block","reason":{text},"permissionDecision":"deny","permissionDecisionReason":{text},"cancel":true,"errorMessage":{text}}}"#
         );
-        Self { stdout, stderr: reason.to_owned(), exit: 2, user_message_included: true, notes: Vec::new() }
+        Self {
+            stdout,
+            stderr: reason.to_owned(),
+            exit: 2,
+            restricts: true,
+            user_message_included: true,
+            notes: Vec::new(),
+        }
     }
 }
 
@@ -52,7 +61,11 @@ impl Dialect {
             plain: None,
             has_messages: false,
             feedback: None,
-            answer: Answer::default(),
+            answer: Answer {
+                restricts: !matches!(verdict.decision(), Decision::NoOpinion | Decision::Allow)
+                    || verdict.effective_input().is_some(),
+                ..Answer::default()
+            },
         };
         if !messages.is_empty()
             && let Some(path) = renderer.key(|key| key == KeyMeaning::Message)

@@ -1,6 +1,6 @@
 //! `checkrein hook`: the command that agents call for each event.
 //!
-//! It reads the event from standard input, runs the hooks and prints the verdict in the agent's format. Agents treat a hook
+//! The command reads the event from standard input, runs the hooks and prints the verdict in the agent's format. Agents treat a hook
 //! that fails as one without an objection, so every failure must become an answer. It runs before every tool call: it must
 //! do nothing that the answer does not need.
 
@@ -166,7 +166,7 @@ fn respond(response: &AgentResponse) -> Result<Exit> {
     let mut stderr = io::stderr().lock();
     let mut is_printed = Ok(());
     if !answer.stdout.is_empty() {
-        is_printed = if is_discarded(io::stdout()) {
+        is_printed = if answer.restricts && is_discarded(io::stdout()) {
             Err(io::Error::other("standard output is closed or /dev/null"))
         } else {
             writeln!(io::stdout().lock(), "{}", answer.stdout).and_then(|()| io::stdout().lock().flush())

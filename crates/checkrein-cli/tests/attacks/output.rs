@@ -92,6 +92,23 @@ fn deny_is_kept_if_a_stream_cannot_be_written() {
     }
 }
 
+/// An answer without a restriction may be discarded.
+#[test]
+fn context_that_is_discarded_denies_nothing() {
+    let hooks = "hooks: [{id: rules, event: SessionStart, command: 'echo be brief'}]";
+    let place = Place::with(&[(PROJECT, hooks)]);
+    place.write("sent.json", &json!({ "hook_event_name": "SessionStart", "source": "startup" }).to_string());
+    for discarded in [false, true] {
+        let mut command = place.command(&["hook", "claude"]);
+        command.stdin(std::fs::File::open(place.dir.path().join("sent.json")).unwrap());
+        if discarded {
+            command.stdout(std::process::Stdio::null());
+        }
+        let ran = place.ran(command.output().unwrap());
+        assert_eq!((ran.code, ran.stdout.is_empty()), (0, discarded), "{ran:?}");
+    }
+}
+
 #[test]
 fn huge_reason_is_cut_and_still_denies() {
     let command = "head -c 50000000 /dev/zero | tr '\\0' 'x' >&2; exit 2";

@@ -72,7 +72,7 @@ fn review(config: &ConfigArguments) -> Result<Review> {
     Ok(review)
 }
 
-/// The commands report and change approvals, so an option that ignores them makes no sense.
+/// Rejects `--trust-all`: it ignores the approvals that these commands report and change.
 fn reject_trust_all(config: &ConfigArguments) -> Result<()> {
     if config.trust_all {
         return Err(anyhow::anyhow!("`trust` does not take --trust-all: it reports which hooks need approval"))

@@ -4,7 +4,7 @@
 //! prefilter finds only the events and the matcher of each hook. It leaves unusual files to the full parser: a key that changes
 //! other hooks, an unknown name, an invalid pattern, a syntax error.
 //!
-//! It must never report "no match" for a file in which the full parser finds a matching hook, because that opens a gate.
+//! The prefilter must never report "no match" for a file in which the full parser finds a matching hook, because that opens a gate.
 
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@
 //! and similar, and patches). It is also denied if its shell command writes to the file: by a redirection, or as a target
 //! of `rm`, `mv`, `cp`, `tee`, `sed -i`, `dd`, `chmod`, `git checkout`, `curl -o` and others. Commands are parsed as by
 //! [`block_dangerous_commands`](super::block_dangerous_commands). The builtin asks about a command that cannot be parsed.
-//! It also denies removing or moving a directory that contains such a file. Read-only tools are allowed, by the host's
+//! The builtin also denies removing or moving a directory that contains such a file. Read-only tools are allowed, by the host's
 //! field `tool_read_only` or by their names.
 //!
 //! `..`, `~`, wildcards and links are resolved if the files exist. The builtin does not see hard links, files that scripts
