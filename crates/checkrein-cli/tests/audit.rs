@@ -50,6 +50,22 @@ fn concurrent_writers_lose_no_entry() {
     let all = place.command(&["audit", "export"]).output().unwrap().stdout;
     assert_eq!(all, std::fs::read(place.dir.path().join(LOG)).unwrap());
     assert_eq!(place.run(&["audit", "export", "--since", "2999"]).stdout, "");
+    for time in [
+        "yesterday",
+        "2026-13-01",
+        "2026-01-32",
+        "2026-01-31T25:00Z",
+        "2026-1-1",
+        "20260131",
+        "",
+        "2026-01-31T08:00:00+01:00",
+    ] {
+        let ran = place.run(&["audit", "export", "--since", time]);
+        assert!(ran.code == 64 && ran.stderr.contains("time in UTC"), "{time}: {ran:?}");
+    }
+    let first = place.run(&["audit", "export"]).stdout;
+    let second = first.split_once(r#""time":""#).unwrap().1[..19].to_owned();
+    assert_eq!(place.run(&["audit", "export", "--since", &format!("{second}Z")]).stdout, first);
     assert_eq!(place.run(&["audit", "export", "--until", "2000"]).stdout, "");
 }
 

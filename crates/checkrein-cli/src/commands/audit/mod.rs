@@ -67,7 +67,7 @@ enum Action {
         #[arg(long, value_name = "N", default_value = "3")]
         examples: usize,
         /// Only entries at this time or later, in UTC, for example 2026-01-31T00:00:00Z
-        #[arg(long, value_name = "TIME")]
+        #[arg(long, value_name = "TIME", value_parser = utc_time)]
         since: Option<String>,
     },
     /// Verify that the log is unchanged
@@ -79,10 +79,10 @@ enum Action {
     /// Print all entries as JSON lines, oldest first
     Export {
         /// Only entries at this time or later, in UTC, for example 2026-01-31T00:00:00Z
-        #[arg(long, value_name = "TIME")]
+        #[arg(long, value_name = "TIME", value_parser = utc_time)]
         since: Option<String>,
         /// Only entries before this time
-        #[arg(long, value_name = "TIME")]
+        #[arg(long, value_name = "TIME", value_parser = utc_time)]
         until: Option<String>,
     },
 }
@@ -97,6 +97,25 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         Action::Show { seq } => show_entry(&log, *seq, arguments.json),
         Action::Verify { expect } => verify(&log, expect.as_ref(), arguments.json),
         Action::Export { since, until } => export(&log, since.as_deref(), until.as_deref(), arguments.json),
+    }
+}
+
+/// Parses a time in UTC or the start of one, such as `2026-01-31`. Returns the text without `Z`, which sorts before all
+/// entries of that time.
+fn utc_time(text: &str) -> Result<String, String> {
+    const FORM: &str = "0000-00-00T00:00:00.000";
+    let time = text.strip_suffix('Z').unwrap_or(text);
+    let fits = |(own, form): (char, char)| if form == '0' { own.is_ascii_digit() } else { own == form };
+    let has_form = [4, 7, 10, 13, 16, 19, 23].contains(&time.len()) && time.chars().zip(FORM.chars()).all(fits);
+    let is_in_range = |start: usize, range: std::ops::RangeInclusive<u8>| match time.get(start..start + 2) {
+        Some(digits) => digits.parse().is_ok_and(|number| range.contains(&number)),
+        None => true,
+    };
+    let ranges = [(5, 1..=12), (8, 1..=31), (11, 0..=23), (14, 0..=59), (17, 0..=59)];
+    if has_form && ranges.into_iter().all(|(start, range)| is_in_range(start, range)) {
+        Ok(time.to_owned())
+    } else {
+        Err("write a time in UTC, for example 2026-01-31 or 2026-01-31T08:00:00Z".to_owned())
     }
 }
 
