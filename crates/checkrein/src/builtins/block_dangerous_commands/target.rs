@@ -78,9 +78,12 @@ impl PathOperand {
         let (path, at_root) = without_wildcards(value);
         let is_contents = value.glob && path != value.text.trim_end_matches('/');
         let places: Vec<PathBuf> = command.cwds.iter().map(|cwd| lexical(&cwd.join(&path))).collect();
+        let is_own_home = |place: &PathBuf| home.is_some_and(|home| *place == lexical(Path::new(home)));
         if let Some(place) = places.iter().find(|place| SYSTEM.iter().any(|system| **place == *Path::new(system))) {
             let name = match place.to_str() {
                 Some("/") => "the root directory".to_owned(),
+                // The home of root is a system directory too.
+                _ if is_own_home(place) => "your home directory".to_owned(),
                 _ => format!("the system directory `{}`", place.display()),
             };
             return Self::directory(Target::System, &name, is_contents);
@@ -88,7 +91,6 @@ impl PathOperand {
         if at_root {
             return Self::directory(Target::System, &format!("everything that matches `{}`", value.text), false);
         }
-        let is_own_home = |place: &PathBuf| home.is_some_and(|home| *place == lexical(Path::new(home)));
         let is_in_homes = |place: &&PathBuf| matches!(parent_text(place), Some("/home" | "/Users"));
         if places.iter().any(is_own_home) {
             return Self::directory(Target::Home, "your home directory", is_contents);
