@@ -98,7 +98,11 @@ fn hooks(bench: &Bench) {
     let program = place.path().join("checkrein");
     std::fs::copy(measured(), &program).unwrap();
     let program = program.to_str().unwrap();
-    let hook = |sent: &str| ended(with_stdin(program, sent).args(["hook", "claude"]));
+    // Under an agent, variables do not name the home directory.
+    let home = place.path().join("home");
+    std::fs::create_dir_all(&home).unwrap();
+    let home = home.to_str().unwrap();
+    let hook = |sent: &str| ended(with_stdin(program, sent).args(["hook", "claude", "--home", home]));
     let no_hook_runs = |name: &str, budget: Option<f64>| {
         let mut case = bench.case(name).rounds(500);
         if let Some(budget) = budget {

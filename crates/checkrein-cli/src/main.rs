@@ -12,6 +12,7 @@ mod interrupt;
 mod starter;
 
 use std::ffi::OsString;
+use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 use clap::{FromArgMatches, Parser, Subcommand};
@@ -57,6 +58,8 @@ enum Command {
 fn main() -> ExitCode {
     // Hooks must not inherit descriptors that the agent left open for this program.
     checkrein_process::close_descriptors_on_exec();
+    // A limit of the agent for file sizes must not end this program in the middle of a decision.
+    checkrein_process::survive_file_size_limit();
     let words: Vec<_> = std::env::args_os().skip(1).collect();
     if let [command, rest @ ..] = &words[..]
         && command == "hook"
@@ -65,10 +68,13 @@ fn main() -> ExitCode {
         return exit_code(commands::hook::run(&arguments));
     }
     let parsed = help::command().try_get_matches().and_then(|matches| Arguments::from_arg_matches(&matches));
-    let arguments = match (parsed, hook_words(&words)) {
+    let arguments = match (parsed, command_words(&words)) {
         (Ok(arguments), _) => arguments,
-        (Err(error), Some(words)) if error.use_stderr() => {
+        (Err(error), Some((command, words))) if error.use_stderr() && command == "hook" => {
             return exit_code(commands::hook::report_usage_error(words, &error));
+        }
+        (Err(error), Some((command, _))) if error.use_stderr() && is_nearly_hook(command) => {
+            return exit_code(commands::hook::report_misspelt_command(command));
         }
         (Err(error), _) => {
             help::print(&error, &words);
@@ -104,16 +110,23 @@ fn main() -> ExitCode {
     exit_code(result)
 }
 
-/// Returns the words after `hook`, if that is the command.
-fn hook_words(mut words: &[OsString]) -> Option<&[OsString]> {
+/// Returns the command and the words after it. A misspelling of `hook` may look like an option.
+fn command_words(mut words: &[OsString]) -> Option<(&OsString, &[OsString])> {
     loop {
         words = match words {
-            [command, rest @ ..] if command == "hook" => return Some(rest),
             [option, _, rest @ ..] if option == "--color" => rest,
-            [option, rest @ ..] if option.to_str()?.starts_with('-') => rest,
-            _ => return None,
+            [option, rest @ ..] if option.to_string_lossy().starts_with('-') && !is_nearly_hook(option) => rest,
+            [command, rest @ ..] => return Some((command, rest)),
+            [] => return None,
         };
     }
+}
+
+/// `true` if a word is a misspelling of `hook`, and the caller may be an agent, which sends its payload to standard input.
+fn is_nearly_hook(word: &OsString) -> bool {
+    let word = word.to_string_lossy();
+    let first = word.split_whitespace().next().unwrap_or_default();
+    checkrein::core::closest_match(first, ["hook"]).is_some() && !io::stdin().is_terminal()
 }
 
 fn exit_code(result: anyhow::Result<exit::Exit>) -> ExitCode {

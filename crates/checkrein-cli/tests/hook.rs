@@ -228,7 +228,7 @@ fn recursion_of_checkrein_is_limited() {
     let place = guarded("command: 'x'");
     let program = place.command(&[]).get_program().to_owned();
     let text = format!(
-        "hooks:\n  - {{id: h, event: PreToolUse, command: 'echo x >> count; {} hook claude'}}\n",
+        "hooks:\n  - {{id: h, event: PreToolUse, command: 'echo x >> count; {} hook claude --home \"$HOME\"'}}\n",
         program.to_string_lossy()
     );
     place.write(".checkrein/hooks.yaml", &text);
@@ -315,7 +315,7 @@ fn hooks_get_no_secrets_by_default() {
     let sent = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
     let run = |place: &Place| {
         let mut command = place.command(&["hook", "claude"]);
-        command.envs([("GITHUB_TOKEN", "value-1"), ("LD_LIBRARY_PATH", "/tmp/x"), ("EDITOR", "vi")]);
+        command.envs([("GITHUB_TOKEN", "value-1"), ("LD_LIBRARY_PATH", "/tmp/x"), ("COLORTERM", "yes")]);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         std::io::Write::write_all(&mut child.stdin.take().unwrap(), sent.as_bytes()).unwrap();
         let ran = place.ran(child.wait_with_output().unwrap());
@@ -325,10 +325,10 @@ fn hooks_get_no_secrets_by_default() {
     let place = Place::with(&files);
     let (ran, claude, own) = run(&place);
     assert!(
-        claude.contains("EDITOR=vi") && !claude.contains("GITHUB_TOKEN") && !claude.contains("LD_LIBRARY"),
+        claude.contains("COLORTERM=yes") && !claude.contains("GITHUB_TOKEN") && !claude.contains("LD_LIBRARY"),
         "{claude}"
     );
-    assert!(!own.contains("EDITOR") && !own.contains("GITHUB_TOKEN") && own.contains("HOME="), "{own}");
+    assert!(!own.contains("COLORTERM") && !own.contains("GITHUB_TOKEN") && own.contains("HOME="), "{own}");
     let told = format!("{}{}", ran.stdout, ran.stderr);
     assert_eq!(ran.code, 0);
     assert_eq!(ran.stdout.matches("GITHUB_TOKEN, LD_LIBRARY_PATH").count(), 1, "{told}");
@@ -363,7 +363,7 @@ fn descriptors_of_the_agent_do_not_reach_hooks() {
     let place = guarded("command: 'ls /proc/self/fd > descriptors'");
     let program = place.command(&["hook", "claude"]);
     let agent = std::process::Command::new("sh")
-        .args(["-c", r#"exec 9</dev/null; printf %s "$1" | "$0" hook claude"#])
+        .args(["-c", r#"exec 9</dev/null; printf %s "$1" | "$0" hook claude --home "$HOME""#])
         .arg(program.get_program())
         .arg(BASH)
         .current_dir(place.dir.path())

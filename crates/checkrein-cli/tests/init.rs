@@ -220,7 +220,7 @@ fn init_asks_on_a_terminal() {
     place.write(".checkrein/hooks.yaml", "# \x1b[31mmine\nhooks: []\n");
     let (code, shown) = talk(&["init"], &[("overwrite ", Does::Types("no\n"))]);
     assert_eq!(code, 1, "{shown}");
-    assert!(shown.contains("-#  [31mmine") && read(&place, ".checkrein/hooks.yaml").contains("mine"), "{shown}");
+    assert!(shown.contains("-# <U+001B>[31mmine") && read(&place, ".checkrein/hooks.yaml").contains("mine"), "{shown}");
     assert_eq!(talk(&["init", "--yes"], &[]).0, 1);
     assert_eq!(talk(&["init"], &[("overwrite ", Does::Types("yes\n"))]).0, 0);
     assert!(!read(&place, ".checkrein/hooks.yaml").contains("mine"));

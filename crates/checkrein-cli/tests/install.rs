@@ -42,7 +42,13 @@ impl Place {
     }
 
     fn read(&self, path: &str) -> String {
-        std::fs::read_to_string(self.path(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+        let text = std::fs::read_to_string(self.path(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+        text.replace(&self.home_option(), "")
+    }
+
+    /// The option that names the home directory, because it differs from that of the account.
+    fn home_option(&self) -> String {
+        format!(" --home {}", self.home.path().canonicalize().unwrap().display())
     }
 
     fn json(&self, path: &str) -> Value {

@@ -63,7 +63,7 @@ impl Machine {
         let dir = self.place.dir.path();
         let mut command = Command::new("unshare");
         command.args(["-rm", "sh", "-c", ROOM, "sh"]).args([dir.join("room"), dir.join("etc")]);
-        command.arg(inner.get_program()).arg(dir).args(arguments).env_clear();
+        command.arg(inner.get_program()).arg(dir).args(inner.get_args()).env_clear();
         command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?)))).envs(variables.iter().copied());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), stdin.as_bytes());

@@ -182,7 +182,7 @@ fn piped_output_has_no_escapes_and_one_line_per_hook() {
     let place = Place::with(&[("odd.yaml", odd)]);
     let printed = fine_but_warned(place.run(&["simulate", "--config", "odd.yaml"]));
     assert!(!printed.contains('\x1b'), "{printed}");
-    assert!(printed.contains("    odd                  deny       a b [31mc (N ms)\n"), "{printed}");
+    assert!(printed.contains("    odd                  deny       a b<U+001B>[31mc (N ms)\n"), "{printed}");
 }
 
 #[track_caller]

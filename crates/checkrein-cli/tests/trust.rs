@@ -225,6 +225,76 @@ fn control_characters_do_not_reach_the_terminal() {
     assert!(!listed.stdout.contains(['\u{1b}', '\u{202e}']) && listed.stdout.contains("hidden"), "{listed:?}");
 }
 
+/// Invisible characters, NULs and other bytes of a script and of its entry.
+#[test]
+fn review_shows_what_a_terminal_would_hide() {
+    // The bytes of a script, and the text that the user sees.
+    let cases: &[(&[u8], &str)] = &[
+        (b"echo a\0b", "| echo a<U+0000>b"),
+        (b"#\0", "| #<U+0000>"),
+        ("rm\u{200b} x".as_bytes(), "| rm<U+200B> x"),
+        ("a\u{61c}b\u{2066}c".as_bytes(), "| a<U+061C>b<U+2066>c"),
+        ("\u{feff}x".as_bytes(), "| <U+FEFF>x"),
+        ("x\u{3164}y\u{2800}z\u{e0041}".as_bytes(), "| x<U+3164>y<U+2800>z<U+E0041>"),
+        ("x\u{2028}rm".as_bytes(), "| x<U+2028>rm"),
+        ("true\u{a0}x".as_bytes(), "| true<U+00A0>x"),
+        (b"x \xff\xfe", "| x <0xFF><0xFE>"),
+        (b"x\rrm", "| x<U+000D>rm"),
+        (b"x\r\n", "| x<U+000D>"),
+        (b"echo '<U+200B>'", "| echo '<U+003C>U+200B>'"),
+        (b"echo '<0xFF>'", "| echo '<U+003C>0xFF>'"),
+    ];
+    for (bytes, shown) in cases {
+        let place = cloned();
+        std::fs::write(place.dir.path().join("guard.sh"), [b"#!/bin/sh\n", *bytes, b"\n"].concat()).unwrap();
+        let ran = place.run(&["trust", "approve", "--all", "--yes"]);
+        assert!(ran.stdout.contains(&format!("{shown}\n")), "{shown}: {}", ran.stdout);
+        assert!(ran.stdout.contains("note: contains "), "{shown}: {}", ran.stdout);
+    }
+    let place = cloned();
+    place.write(
+        FILE,
+        "hooks:\n  - {id: \"gu\u{200b}ard\", event: PreToolUse, command: \"./guard.sh \u{2060}a\u{2060}\"}\n",
+    );
+    let ran = place.run(&["trust", "approve", "--all", "--yes"]);
+    assert!(ran.stdout.contains("gu<U+200B>ard") && ran.stdout.contains("./guard.sh <U+2060>a<U+2060>"), "{ran:?}");
+    assert!(ran.stdout.contains("contains 2 invisible characters, shown as <U+2060>"), "{ran:?}");
+    // Machine code is not shown, and the output says so.
+    let place = cloned();
+    std::fs::write(place.dir.path().join("guard.sh"), b"\x7fELF\0\0\n").unwrap();
+    let ran = place.run(&["trust", "approve", "--all", "--yes"]);
+    assert!(ran.stdout.contains("machine code that is not shown, 7 bytes, sha256 "), "{ran:?}");
+}
+
+/// Every change of bytes is a visible difference.
+#[test]
+fn review_shows_every_changed_byte() {
+    let cases: &[(&[u8], &[u8], &str, &str)] = &[
+        (b"x \xff", b"x \xfe", "-x <0xFF>", "+x <0xFE>"),
+        (b"x", "x\u{200b}".as_bytes(), "-x", "+x<U+200B>"),
+        (b"x", b"x\r", "-x", "+x<U+000D>"),
+        (b"x\0", b"x\0\0", "-x<U+0000>", "+x<U+0000><U+0000>"),
+        ("\u{200b}".as_bytes(), b"<U+200B>", "-<U+200B>", "+<U+003C>U+200B>"),
+        ("e\u{301}cho".as_bytes(), "\u{e9}cho".as_bytes(), "-e<U+0301>cho", "+<U+00E9>cho"),
+        (b"cat p", "c\u{430}t p".as_bytes(), "-cat p", "+c<U+0430>t p"),
+        ("# \u{fc}ber a".as_bytes(), "# \u{fc}ber b".as_bytes(), "-# \u{fc}ber a", "+# \u{fc}ber b"),
+    ];
+    for (old, new, removed, added) in cases {
+        let place = cloned();
+        let write = |bytes: &[u8]| {
+            let text = [b"#!/bin/sh\n", bytes, b"\n"].concat();
+            std::fs::write(place.dir.path().join("guard.sh"), text).unwrap();
+        };
+        write(old);
+        assert_eq!(place.run(&["trust", "approve", "--all", "--yes"]).code, 0);
+        write(new);
+        let shown = place.run(&["trust", "approve", "--all", "--yes"]).stdout;
+        for line in [removed, added] {
+            assert!(shown.lines().any(|shown| shown.trim_start() == *line), "{line}: {shown}");
+        }
+    }
+}
+
 #[test]
 fn init_approves_written_hooks_without_scripts() {
     let place = Place::untrusted(&[]);

@@ -29,6 +29,7 @@ struct Parts {
     reason: Option<String>,
     context: Vec<String>,
     messages: Vec<String>,
+    warnings: Vec<String>,
     stop_reason: Option<String>,
     suppress_output: bool,
     first_user_message: Option<String>,
@@ -154,6 +155,12 @@ impl Opinion {
         self.edit(|parts| parts.messages.push(text.into()))
     }
 
+    /// Adds a warning about the hook. The text does not name the hook.
+    #[must_use]
+    pub fn with_warning(self, text: impl Into<String>) -> Self {
+        self.edit(|parts| parts.warnings.push(text.into()))
+    }
+
     /// Sets the text that the user sees when the agent stops.
     #[must_use]
     pub fn with_stop_reason(self, text: impl Into<String>) -> Self {
@@ -236,6 +243,11 @@ impl Opinion {
     /// Returns the messages for the user.
     pub fn messages(&self) -> &[String] {
         self.0.as_ref().map_or(&[], |parts| &parts.messages)
+    }
+
+    /// Returns the warnings about the hook.
+    pub fn warnings(&self) -> &[String] {
+        self.0.as_ref().map_or(&[], |parts| &parts.warnings)
     }
 
     /// Returns the text that the user sees when the agent stops.

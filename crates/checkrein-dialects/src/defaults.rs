@@ -9,7 +9,8 @@ use checkrein_core::{Decision, Grammar, Rules};
 use crate::config::{ConfigTable, DedupKey, FileFormat};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{
-    AnswerDetection, ExitAction, ExitCodeMatch, ExitRule, MalformedPolicy, ReasonSource, ReplyTable, UnknownPolicy,
+    AnswerDetection, Defect, ExitAction, ExitCodeMatch, ExitRule, MalformedPolicy, ReasonSource, ReplyTable,
+    UnknownPolicy,
 };
 use crate::table::{
     Cwd, Dialect, Environment, EventRow, ExitReason, HostBehavior, HostTable, HttpTable, ProcessTable, Shell, TimeTable,
@@ -74,6 +75,7 @@ impl ReplyTable {
         malformed: MalformedPolicy::Failure,
         unknown_keys: UnknownPolicy::Reported,
         bad_values: UnknownPolicy::Failure,
+        tolerates: &[Defect::ByteOrderMark],
         exact_case: true,
         keys: &[],
         exits: &[
@@ -91,6 +93,7 @@ impl ReplyTable {
         malformed: MalformedPolicy::Text,
         unknown_keys: UnknownPolicy::Ignored,
         bad_values: UnknownPolicy::Reported,
+        tolerates: Defect::JAVASCRIPT,
         ..Self::BASE
     };
 }

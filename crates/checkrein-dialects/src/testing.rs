@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use checkrein_core::payload::{Prompt, SessionStart, Stop, ToolCall, ToolOutcome};
 use checkrein_core::{
-    Event, EventFilter, EventKind, HookInfo, HttpReply, ProcessExit, ProcessReply, RawJson, Reply, Scope, Settlement,
-    Source,
+    Decision, Event, EventFilter, EventKind, HookInfo, HttpReply, ProcessExit, ProcessReply, RawJson, Reply, Scope,
+    Settlement, Source,
 };
 
 use crate::ALL;
@@ -84,6 +84,7 @@ pub fn exercise_reply(dialect: &'static Dialect, bytes: &[u8]) {
         Event::session_start(SessionStart::new()),
         Event::stop(Stop::new()),
     ] {
+        check_damaged_reply(dialect, &event, code, &stdout, &stderr);
         let process = ProcessReply::new(ProcessExit::Code(code)).stdout(stdout.clone()).stderr(stderr.clone());
         let http = HttpReply::new(200, stdout.clone());
         for reply in [Reply::Process(process), Reply::Http(http)] {
@@ -98,6 +99,42 @@ pub fn exercise_reply(dialect: &'static Dialect, bytes: &[u8]) {
                 let may_be_text = answer.stdout.is_empty() || dialect.plain(&event.kind()) == PlainTextUse::Context;
                 assert!(may_be_text || RawJson::parse(answer.stdout.as_str()).is_ok(), "{answer:?}");
             }
+        }
+    }
+}
+
+/// Checks that damage around an answer does not lose its restriction.
+fn check_damaged_reply(dialect: &'static Dialect, event: &Event, code: i32, stdout: &[u8], stderr: &[u8]) {
+    let stdout = stdout.trim_ascii();
+    if stdout.first() != Some(&b'{') || RawJson::parse_bytes(stdout).is_err() {
+        return;
+    }
+    let end = stdout.len() - 1;
+    let damaged = [
+        [b"\xef\xbb\xbf", stdout].concat(),
+        ["\u{a0}\u{2028}".as_bytes(), stdout].concat(),
+        [b"\0", stdout].concat(),
+        [stdout, b"\xe2\x80"].concat(),
+        [stdout, b" done"].concat(),
+        [stdout, b"\n{\"x\":"].concat(),
+        [&stdout[..end], b",}"].concat(),
+        [&stdout[..end], b",\"x\":NaN}"].concat(),
+        [&stdout[..end], b",\"x\":\"\xe2\"}"].concat(),
+        stdout[..end].to_vec(),
+        RawJson::string(&String::from_utf8_lossy(stdout)).as_str().as_bytes().to_vec(),
+    ];
+    let process = |stdout: &[u8]| {
+        Reply::Process(ProcessReply::new(ProcessExit::Code(code)).stdout(stdout.to_vec()).stderr(stderr.to_vec()))
+    };
+    let http = |stdout: &[u8]| Reply::Http(HttpReply::new(200, stdout.to_vec()));
+    let decision = |reply| dialect.read(event, reply, false).map_or(Decision::NoOpinion, |opinion| opinion.decision());
+    for reply in [&process as &dyn Fn(&[u8]) -> Reply, &http] {
+        let expected = decision(reply(stdout));
+        // One kind of damage per input keeps the exercise short.
+        let kind = stdout.iter().map(|byte| usize::from(*byte)).sum::<usize>() % damaged.len();
+        if expected >= Decision::Ask {
+            let text = String::from_utf8_lossy(&damaged[kind]);
+            assert!(decision(reply(&damaged[kind])) >= expected, "{} {}: lost in {text}", dialect.name, event.kind());
         }
     }
 }

@@ -60,12 +60,15 @@ fn empty_and_invalid_bodies() {
         assert!(opinion.contexts().is_empty() && opinion.rewrites().is_empty(), "{body}");
     }
     // No decision, as in the agent, but with a message.
-    for body in ["{", r#"{"decision":"block""#] {
+    for body in ["{", r#"{"decision":"approve""#] {
         let result = read(&gate(), 0, body, "");
         assert_eq!(result.as_ref().unwrap_err().kind, FailureKind::Parse, "{body}");
         let verdict = settled(&gate(), &[result]);
         assert_eq!((verdict.decision(), verdict.warnings().len()), (NoOpinion, 1), "{body}");
     }
+    // Stricter than the agent.
+    let verdict = settled(&gate(), &[read(&gate(), 0, r#"{"decision":"block""#, "")]);
+    assert_eq!((verdict.decision(), verdict.warnings().len()), (Deny, 1));
 }
 
 #[test]

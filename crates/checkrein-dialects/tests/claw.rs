@@ -210,7 +210,7 @@ fn invalid_answers_do_not_open_the_gate() {
         r#"{"decison":"block"}"#,
         r#"{"continue":false,"hookSpecificOutput":"x"}"#,
         r#"{"hookSpecificOutput":{"permissionDecision":"denied"}}"#,
-        r#"{"continue":false,}"#,
+        r#"{"decision":7,}"#,
     ] {
         let result = read(&call(), 0, text, "");
         assert!(result.is_err(), "{text}: {result:?}");

@@ -107,6 +107,8 @@ fn globs_match_names_of_tools() {
         ("write", "Write", false),
         ("w*", "write", true),
         ("{write,edit}", "edit", true),
+        ("{write,edit}{,_file}", "write", true),
+        ("{write,edit}{,_file}", "write_file", true),
         ("[we]*", "edit", true),
         ("?rite", "write", true),
         // Bug of the agent: its own examples have this pattern, which never matches.

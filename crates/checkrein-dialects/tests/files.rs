@@ -129,3 +129,23 @@ fn invalid_hooks_close_the_gates_that_they_could_guard() {
         assert!(decoded.settings.includes.is_empty());
     }
 }
+
+/// A key without a value, such as `builtin:`, must not become a hook with an empty value.
+#[test]
+fn required_keys_without_a_value_are_errors() {
+    for key in ["builtin", "url", "command"] {
+        for value in ["", " null", " ~", " ''", " '  '"] {
+            for kind in ["", ", type: builtin", ", type: http", ", type: command"] {
+                let text = format!("hooks:\n  - {{id: x, event: PreToolUse{kind}, {key}:{value}}}\n");
+                let decoded = decode(&text, Format::Yaml);
+                let mut errors = decoded.diagnostics.iter().filter(|found| found.severity == Severity::Error);
+                let error = errors.next().map(ToString::to_string).unwrap_or_default();
+                assert!(error.contains("hooks:2"), "{text}: {error}");
+                let is_broken = |hook: &HookSpec| matches!(hook.state, HookState::Broken(_));
+                assert!(decoded.hooks.iter().all(is_broken), "{text}: {:?}", decoded.hooks);
+            }
+        }
+    }
+    let decoded = decode("hooks: [{id: x, event: PreToolUse, builtin: , url: , command: ls}]", Format::Yaml);
+    assert_eq!((decoded.hooks.len(), &decoded.hooks[0].state), (1, &HookState::Ready), "{:?}", problems(&decoded));
+}

@@ -59,7 +59,8 @@ fn exit_codes_and_output_of_a_process() {
         (0, "welcome!\n{\"decision\":\"deny\",\"reason\":\"no\"}\n", "", (Deny, None, "no")),
         (0, "\u{feff}{\"decision\":\"deny\",\"reason\":\"no\"}", "", (Deny, None, "no")),
         (0, "hi\n  {\"decision\":\"deny\",\"reason\":\"no\"}", "", (Deny, None, "no")),
-        (0, "hi\n{\"decision\":\"deny\"}\nbye", "", (NoOpinion, Some(Parse), MIXED)),
+        (0, "hi\n{\"decision\":\"deny\",\"reason\":\"no\"}\nbye", "", (Deny, None, "no")),
+        (0, "hi\n{\"decision\":\"allow\"}\nbye", "", (NoOpinion, Some(Parse), MIXED)),
         (0, "debug: {\"decision\":\"deny\"}", "", (NoOpinion, Some(Parse), MIXED)),
         (0, "[{\"decision\":\"deny\"}]", "", (NoOpinion, Some(Parse), MIXED)),
         (2, "", "not now\n", (Deny, None, "not now")),
@@ -86,6 +87,8 @@ fn last_printed_object_is_the_reply() {
     let reply = Reply::Process(ProcessReply::new(ProcessExit::Code(0)).stdout(cut));
     assert_eq!(outcome(&gate(), reply).1, Some(FailureKind::OutputCap), "the answer may be in what is missing");
     let broken = read(&gate(), process(2, "{\"continue\":false,}", "why")).unwrap();
+    assert!(broken.warnings()[0].contains("its answer is damaged"));
+    let broken = read(&gate(), process(2, "{\"continue\":true,}", "why")).unwrap();
     assert!(broken.messages()[0].contains("its output is invalid"));
 }
 

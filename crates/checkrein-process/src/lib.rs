@@ -44,6 +44,14 @@ pub fn close_descriptors_on_exec() {
     sys::close_descriptors_on_exec();
 }
 
+/// Turns a write beyond the file size limit of this process into an error. By default, the signal `SIGXFSZ` ends the process.
+///
+/// Children get the default action, because it is a handler that is installed and not an ignored signal. Only programs should
+/// call this, not libraries. Does nothing on Windows.
+pub fn survive_file_size_limit() {
+    sys::survive_file_size_limit();
+}
+
 /// Home directory of the user that this process belongs to, from the user database of the system.
 ///
 /// No environment variable changes it. `None`: the user has no entry there, or this is not Unix.

@@ -36,7 +36,7 @@ pub struct Sandbox {
     pub processes: Option<u32>,
     /// Maximum number of open files of each process.
     pub open_files: Option<u64>,
-    /// Maximum size of a written file in bytes.
+    /// Maximum size in bytes of a written file, and of all files in the temporary directory together.
     pub file_size: Option<u64>,
 }
 
@@ -102,7 +102,7 @@ impl Sandbox {
         self
     }
 
-    /// Sets the maximum size of a written file in bytes.
+    /// Sets the maximum size in bytes of a written file, and of the temporary directory.
     #[must_use]
     pub const fn file_size(mut self, bytes: u64) -> Self {
         self.file_size = Some(bytes);
@@ -157,6 +157,9 @@ pub enum LimitExceeded {
     Cpu(Duration),
     /// A file of the first process larger than this number of bytes.
     FileSize(u64),
+    /// Files in the temporary directory that take more than this number of bytes together, or that are hidden in directories
+    /// which cannot be read.
+    Temporary(u64),
 }
 
 impl LimitExceeded {
@@ -179,6 +182,7 @@ impl fmt::Display for LimitExceeded {
             Self::Memory(bytes) => write!(f, "more than {bytes} bytes of memory"),
             Self::Cpu(time) => write!(f, "more than {time:?} of CPU time"),
             Self::FileSize(bytes) => write!(f, "a file of more than {bytes} bytes"),
+            Self::Temporary(bytes) => write!(f, "more than {bytes} bytes, or unreadable directories, in TMPDIR"),
         }
     }
 }

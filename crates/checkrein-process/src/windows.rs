@@ -36,6 +36,9 @@ use crate::stdin::Stdin;
 /// Does nothing: on Windows, children inherit only listed handles.
 pub(crate) fn close_descriptors_on_exec() {}
 
+/// Does nothing: Windows has no such signal.
+pub(crate) fn survive_file_size_limit() {}
+
 /// A job ends with its last handle, so nothing is left to wait for.
 /// Windows has no user database with home directories.
 pub(crate) fn user_home() -> Option<std::path::PathBuf> {

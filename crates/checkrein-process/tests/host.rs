@@ -65,6 +65,35 @@ fn close_descriptors_on_exec_applies_to_all_descriptors() {
     }
 }
 
+/// The program survives the limit, and processes get the default action of the signal.
+#[cfg(target_os = "linux")]
+#[test]
+fn file_size_limit_is_an_error_for_the_host_only() {
+    if !common::is_own_process("CHECKREIN_FILE_SIZE") {
+        return;
+    }
+    checkrein_process::survive_file_size_limit();
+    let mut file = tempfile::tempfile().unwrap();
+    rustix::process::setrlimit(
+        rustix::process::Resource::Fsize,
+        rustix::process::Rlimit { current: Some(0), maximum: None },
+    )
+    .unwrap();
+    let error = std::io::Write::write_all(&mut file, b"x").unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::FileTooLarge);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    for place in [place("/"), place("/").sandbox(Sandbox::new())] {
+        let command = HookCommand::argv(["grep", "Sig[CI]g", "/proc/self/status"]);
+        let reply = runtime.block_on(run(command, &place, &Stdin::bytes("x"), &limits())).unwrap();
+        let masks = text(&reply.stdout.bytes);
+        assert_eq!(masks.lines().count(), 2, "{masks}");
+        for line in masks.lines() {
+            let mask = u64::from_str_radix(line.split_once(':').unwrap().1.trim(), 16).unwrap();
+            assert_eq!(mask & (1 << 24), 0, "{masks}");
+        }
+    }
+}
+
 /// A child of `vfork` shares the memory of the host, so a handler in the child would change the state of the host.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code, reason = "a signal handler")]

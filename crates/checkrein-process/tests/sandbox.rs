@@ -632,6 +632,32 @@ async fn temporary_directory_is_private_and_removed() {
     assert!(!Path::new(path).exists(), "{path}");
 }
 
+/// `file_size` also limits the sum, in every way to spread it.
+#[tokio::test(flavor = "multi_thread")]
+async fn size_of_the_temporary_directory_is_limited() {
+    if !can_restrict_files().await {
+        return;
+    }
+    let most = 1 << 20;
+    let fill = "head -c 300000 /dev/zero >";
+    for line in [
+        format!("cd $TMPDIR; for i in 1 2 3 4 5; do {fill} $i; done; sleep 600"),
+        format!("cd $TMPDIR; for i in 1 2 3 4 5; do mkdir d; cd d; {fill} f; done; sleep 600"),
+        "cd $TMPDIR; for i in $(seq 400); do : > $i; done; sleep 600".to_owned(),
+        format!("cd $TMPDIR; for i in 4 5 6 7 8; do eval \"exec $i>f\"; {fill} f; rm f; done; sleep 600"),
+    ] {
+        let place = common::place("/").sandbox(Sandbox::new().files(Files::none()).file_size(most));
+        let reply = run(HookCommand::shell(&line), &place, &Stdin::none(), &limits()).await.unwrap();
+        assert_eq!(reply.limit_exceeded, Some(LimitExceeded::Temporary(most)), "{line}: {}", text(&reply.stderr.bytes));
+        assert!(!reply.timed_out, "{line}");
+    }
+    let line = format!("cd $TMPDIR; for i in 1 2 3; do {fill} $i; done; sleep 0.3");
+    let place = common::place("/").sandbox(Sandbox::new().files(Files::none()).file_size(most));
+    let reply = run(HookCommand::shell(&line), &place, &Stdin::none(), &limits()).await.unwrap();
+    assert_eq!((reply.limit_exceeded, reply.exit), (None, Exit::Exited(0)));
+    assert!(checkrein_process::reap_dropped(common::SOON));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn failed_start_in_a_sandbox_is_reported() {
     if !can_restrict_files().await {

@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 use fs4::TryLockError;
 
+use crate::regular_file::type_name;
+
 /// Maximum wait for the lock. Other processes hold it for one write.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -44,17 +46,17 @@ pub fn private(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
         }
         opened => opened,
     };
-    let is_regular = match &opened {
-        Ok(file) => file.metadata()?.is_file(),
-        Err(_) => path.symlink_metadata().map_or(true, |found| found.is_file() || found.is_dir()),
+    let found = match &opened {
+        Ok(file) => file.metadata().map(Some)?,
+        Err(_) => path.symlink_metadata().ok(),
     };
-    if !is_regular {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "this is a link or a device, not a regular file; remove it",
-        ));
+    match found.map(|found| found.file_type()).filter(|found| !found.is_file()) {
+        Some(other) => {
+            let text = format!("this is {}, not a regular file; remove it", type_name(other));
+            Err(io::Error::new(io::ErrorKind::InvalidInput, text))
+        }
+        None => opened,
     }
-    opened
 }
 
 /// Creates a directory that only the user can read, and its missing parents. An existing directory stays unchanged.
@@ -150,15 +152,28 @@ mod tests {
     #[test]
     fn only_regular_files_are_written() {
         let dir = tempfile::tempdir().unwrap();
-        let (link, fifo, target) = (dir.path().join("link"), dir.path().join("fifo"), dir.path().join("target"));
-        std::fs::write(&target, "").unwrap();
-        std::os::unix::fs::symlink(&target, &link).unwrap();
-        rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::RWXU).unwrap();
-        for path in [&link, &fifo, Path::new("/dev/null")] {
-            let error = append(path, "one").unwrap_err();
-            assert!(error.to_string().contains("not a regular file"), "{}: {error}", path.display());
+        let path = |name: &str| dir.path().join(name);
+        std::fs::write(path("target"), "").unwrap();
+        std::fs::create_dir(path("directory")).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, path("fifo"), rustix::fs::Mode::RWXU).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
+        for target in ["target", "directory", "fifo", "socket", "missing", "/dev/null", "/dev/tty"] {
+            let link = path(&format!("link-{}", target.replace('/', "-")));
+            std::os::unix::fs::symlink(path(target), &link).unwrap();
+            let error = append(&link, "one").unwrap_err().to_string();
+            assert_eq!(error, "this is a symbolic link, not a regular file; remove it", "{target}");
         }
-        assert_eq!(std::fs::read_to_string(&target).unwrap(), "");
+        for (other, name) in [
+            (path("fifo"), "a named pipe"),
+            (path("socket"), "a socket"),
+            (path("directory"), "a directory"),
+            ("/dev/null".into(), "a device"),
+        ] {
+            let error = append(&other, "one").unwrap_err().to_string();
+            assert_eq!(error, format!("this is {name}, not a regular file; remove it"));
+        }
+        assert_eq!(std::fs::read_to_string(path("target")).unwrap(), "");
+        assert!(!path("missing").exists());
     }
 
     #[test]

@@ -17,6 +17,16 @@ pub mod private_file {
     pub use crate::private_file::*;
 }
 
+/// Paths with all symbolic links resolved.
+pub mod real_path {
+    pub use crate::real_path::leads_out_of;
+}
+
+/// The reader of files that a project or a user controls.
+pub mod regular_file {
+    pub use crate::regular_file::*;
+}
+
 /// The user's state directory.
 pub mod state {
     pub use crate::state_dir::*;

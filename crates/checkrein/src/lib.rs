@@ -56,6 +56,7 @@ pub mod observer;
 mod private_file;
 mod real_path;
 mod registry;
+mod regular_file;
 pub mod session_store;
 mod state_dir;
 mod sync;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// The path does not exist, or is not accessible.
-pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
+pub fn real_path(path: &Path) -> io::Result<PathBuf> {
     #[cfg(target_os = "linux")]
     {
         use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
@@ -43,8 +43,21 @@ pub(crate) fn real_path_or_same(path: &Path) -> PathBuf {
 }
 
 /// Resolves links in the existing part of a path. Returns that part and the rest.
-pub(crate) fn real_ancestor(path: &Path) -> Option<(PathBuf, &Path)> {
+pub fn real_ancestor(path: &Path) -> Option<(PathBuf, &Path)> {
     path.ancestors().find_map(|ancestor| Some((real_path(ancestor).ok()?, path.strip_prefix(ancestor).ok()?)))
+}
+
+/// Returns the real path of a file that lies in `root` by its name and outside of it after all links are resolved. The file
+/// need not exist.
+pub fn leads_out_of(root: &Path, path: &Path) -> Option<PathBuf> {
+    let (existing, rest) = real_ancestor(path)?;
+    let is_inside = real_path(root).is_ok_and(|root| existing.starts_with(root));
+    match is_inside {
+        true => None,
+        // An empty rest would add a slash.
+        false if rest.as_os_str().is_empty() => Some(existing),
+        false => Some(existing.join(rest)),
+    }
 }
 
 /// `true` if a path is written like a real path: absolute, without empty components, `.` and `..`.

@@ -16,6 +16,7 @@ use std::time::{Duration, SystemTime};
 use checkrein_core::Event;
 
 use crate::append_file::make_private_directory;
+use crate::regular_file;
 use crate::sync::lock;
 
 /// Stores facts about sessions.
@@ -119,6 +120,9 @@ impl SessionStore for MemorySessionStore {
     }
 }
 
+/// Maximum size of a file with a count, in bytes.
+const MAX_STOP_FILE: u64 = 64;
+
 /// Maximum age of files since their last change. Sessions end without notice, so old files are removed.
 const MAX_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
@@ -207,7 +211,7 @@ impl SessionStore for FileSessionStore {
     }
 
     fn stops(&self, session: Option<&str>, agent: &str) -> StopCount {
-        let text = fs::read_to_string(self.stop_file(session, agent)).unwrap_or_default();
+        let text = regular_file::read_text(&self.stop_file(session, agent), MAX_STOP_FILE).unwrap_or_default();
         let mut words = text.split_whitespace();
         let refused = words.next().and_then(|word| word.parse().ok()).unwrap_or(0);
         StopCount { refused, awaits_prompt: words.next() == Some("now") }

@@ -4,10 +4,9 @@
 
 use std::path::PathBuf;
 
+use crate::hook_files::Locations;
+
 /// Returns `$XDG_STATE_HOME/checkrein`, or else `~/.local/state/checkrein`. `None` if the user has no home directory.
 pub fn directory() -> Option<PathBuf> {
-    // The XDG specification ignores a relative path.
-    let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|state| state.is_absolute());
-    let home = || std::env::home_dir().filter(|home| home.is_absolute());
-    Some(state.or_else(|| Some(home()?.join(".local/state")))?.join("checkrein"))
+    Locations::default().state_dir()
 }

@@ -116,6 +116,76 @@ async fn full_disk_blocks_gates_by_policy() {
     }
 }
 
+/// A file that keeps nothing, at each path of a log, closes the gate. No reader waits for it.
+#[tokio::test]
+async fn only_regular_files_are_a_log() {
+    let kinds = [
+        "fifo",
+        "socket",
+        "directory",
+        "loop",
+        "/dev/null",
+        "/dev/zero",
+        "/dev/full",
+        "to-fifo",
+        "to-socket",
+        "to-file",
+        "dead",
+    ];
+    for file in ["audit.jsonl", "audit.jsonl.head", "audit.jsonl.000000000005"] {
+        for kind in kinds {
+            let dir = tempfile::tempdir().unwrap();
+            let log = AuditLog::new(dir.path().join("audit.jsonl")).on_failure(FailurePolicy::Closed);
+            let (path, target) = (dir.path().join(file), dir.path().join("target"));
+            let mkfifo = |path: &Path| assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+            let bind = |path: &Path| std::os::unix::net::UnixListener::bind(path).unwrap();
+            let mut socket = None;
+            match kind {
+                "fifo" => mkfifo(&path),
+                "socket" => socket = Some(bind(&path)),
+                "directory" => std::fs::create_dir(&path).unwrap(),
+                "loop" => std::os::unix::fs::symlink(file, &path).unwrap(),
+                "to-fifo" => mkfifo(&target),
+                "to-socket" => socket = Some(bind(&target)),
+                "to-file" => std::fs::write(&target, "").unwrap(),
+                _ => {}
+            }
+            if kind.starts_with("to-") || kind == "dead" {
+                std::os::unix::fs::symlink(&target, &path).unwrap();
+            } else if kind.starts_with('/') {
+                std::os::unix::fs::symlink(kind, &path).unwrap();
+            }
+            let is_full_file = file.ends_with('5');
+            let hook = HookSpec::shell("h", EventKind::PreToolUse, "true");
+            let engine = Engine::builder().hook(hook).audit(log.clone()).build();
+            let verdict = engine.fire(bash("ls")).await;
+            // A link to a regular file is allowed for a full file, which is only read.
+            if !(is_full_file && kind == "to-file") {
+                assert_eq!(verdict.decision(), Decision::Deny, "{kind} at {file}: {verdict:?}");
+                assert!(verdict.reason().unwrap().contains("audit log"), "{kind} at {file}: {verdict:?}");
+            }
+            if kind != "to-file" {
+                assert!(log.verify(None).is_err(), "{kind} at {file}");
+                assert!(log.lines().is_err(), "{kind} at {file}");
+            }
+            assert!(target.metadata().map_or(true, |found| found.len() == 0), "{kind} at {file}");
+            drop(socket);
+        }
+    }
+}
+
+/// A line without an end is no entry. No reader takes it into memory.
+#[test]
+fn huge_file_is_no_log() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = AuditLog::new(dir.path().join("audit.jsonl"));
+    std::fs::File::create(log.path()).unwrap().set_len(1 << 40).unwrap();
+    for result in [log.append(refusal("x")).map(drop), log.verify(None).map(drop)] {
+        assert!(result.unwrap_err().to_string().contains("no audit log"));
+    }
+    assert!(log.lines().unwrap().next().unwrap().is_err());
+}
+
 #[test]
 fn changed_logs_are_detected() {
     type Change = fn(&mut Vec<String>);

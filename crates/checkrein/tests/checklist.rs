@@ -24,8 +24,8 @@ use checkrein::{
 fn builder(dialect: &'static Dialect, text: &str, dir: &Path) -> EngineBuilder {
     let format = if text.starts_with('{') { Format::Json } else { Format::Yaml };
     let decoded = dialect.decode("config", Scope::User, text, format);
-    let path = std::env::vars().filter(|(name, _)| name == "PATH");
-    Engine::builder().hooks(decoded.hooks).settle_as(dialect).cwd(dir).vars(path)
+    // A `PATH` of the machine may have entries that hooks do not get, which is a warning in the verdict.
+    Engine::builder().hooks(decoded.hooks).settle_as(dialect).cwd(dir).vars([("PATH", "/usr/local/bin:/usr/bin:/bin")])
 }
 
 fn engine(dialect: &'static Dialect, text: &str, dir: &Path) -> Engine {
@@ -304,7 +304,7 @@ async fn testagent_cut_output_is_a_failure() {
     let dir = tempfile::tempdir().unwrap();
     let deny = r#"printf '{"x":"'; head -c 70000 /dev/zero | tr '\0' x; echo '","decision":"block"}'"#;
     let verdict = engine(&claude::SENDER, &sender("PreToolUse", &[deny]), dir.path()).fire(gate()).await;
-    assert_eq!((kinds(&verdict), verdict.warnings().len()), (vec![FailureKind::OutputCap], 1));
+    assert_eq!(kinds(&verdict), [FailureKind::OutputCap]);
     assert_ne!(verdict.decision(), Decision::Allow);
 }
 

@@ -13,14 +13,14 @@ use checkrein::{Engine, Event, EventKind, HookSpec, RawJson, Record, Verdict};
 /// Variables of a host, with `true` if a hook that inherits the environment gets them without a request.
 const VARS: &[(&str, &str, bool)] = &[
     ("HOME", "/home/ann", true),
-    ("EDITOR", "vi", true),
-    ("MAX_TOKEN_LIMIT", "4096", true),
+    ("EDITOR", "vi", false),
+    ("COLORTERM", "truecolor", true),
+    ("MAX_TOKEN_LIMIT", "4096", false),
     ("SSH_AUTH_SOCK", "/run/agent.sock", true),
     ("AWS_SECRET_ACCESS_KEY", "value-1", false),
     ("GITHUB_TOKEN", "value-2", false),
     ("DATABASE_URL", "postgres://ann:value3@db.example/x", false),
-    ("CACHE_URL", "redis://db.example/x", true),
-    ("INNOCENT", "ghp_0123456789abcdefghijABCDEFGHIJ012345", false),
+    ("RUST_LOG", "ghp_0123456789abcdefghijABCDEFGHIJ012345", false),
     ("LD_PRELOAD", "/tmp/evil.so", false),
     ("BASH_ENV", "/tmp/evil.sh", false),
     ("NODE_OPTIONS", "--require /tmp/evil.js", false),
@@ -55,7 +55,7 @@ fn got(record: &Record) -> Vec<&str> {
 const PATH: &str = "/usr/bin:/bin";
 
 #[tokio::test]
-async fn secrets_and_loader_variables_are_withheld() {
+async fn only_harmless_variables_are_inherited() {
     for dialect in [&claude::DIALECT, &docker_agent::DIALECT] {
         let (verdict, record) = fired([prints_all(dialect, |command| command)], PATH).await;
         for (name, _, passed_on) in VARS {
@@ -63,7 +63,8 @@ async fn secrets_and_loader_variables_are_withheld() {
             assert_eq!(record.hooks[0].held_back.iter().any(|held| held == name), !*passed_on, "{name}");
         }
         let [warning] = verdict.warnings() else { panic!("{:?}", verdict.warnings()) };
-        assert!(warning.text.contains("GITHUB_TOKEN") && warning.text.contains("env_allow"), "{warning}");
+        assert!(warning.text.contains("BASH_ENV") && warning.text.contains("env_allow"), "{warning}");
+        assert!(warning.text.contains("and 3 others"), "{warning}");
         let output = debug_text(&record) + &warning.to_string();
         for value in ["value-1", "value-2", "value3", "ghp_0123", "evil"] {
             assert!(!output.contains(value), "{value}: {output}");
@@ -132,5 +133,35 @@ async fn relative_path_entries_are_withheld() {
             assert!(record.hooks[0].stdout.as_deref().unwrap().contains("PATH=/usr/bin:/bin\n"), "{path}: {record:?}");
             assert!(verdict.warnings()[0].text.contains("PATH"), "{path}");
         }
+    }
+}
+
+/// A project can set a variable that the command of a user's hook names.
+#[tokio::test]
+async fn command_with_a_variable_into_the_project_does_not_run() {
+    let project = tempfile::tempdir().unwrap();
+    let inside = project.path().canonicalize().unwrap().join("evil");
+    std::fs::create_dir(&inside).unwrap();
+    std::fs::create_dir(project.path().join(".git")).unwrap();
+    for (value, runs) in [
+        (inside.to_str().unwrap().to_owned(), false),
+        ("./evil".to_owned(), false),
+        (format!("/usr/bin:{}", inside.display()), false),
+        (format!("file://{}", inside.display()), false),
+        (format!("/usr/bin/../..{}", inside.display()), false),
+        ("/usr/share".to_owned(), true),
+        ("https://example.com/evil".to_owned(), true),
+        ("evil".to_owned(), true),
+    ] {
+        let hook = HookSpec::shell("guard", EventKind::PreToolUse, "echo \"$DOTFILES\" >&2; exit 2");
+        let mut hook = hook.dialect(&claude::DIALECT);
+        std::sync::Arc::make_mut(&mut hook.info).source = checkrein::core::Source::for_scope(checkrein::Scope::User);
+        let vars = [("PATH", PATH), ("DOTFILES", &value)];
+        let vars = vars.map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let engine = Engine::builder().cwd(project.path()).vars(vars).hook(hook).build();
+        let verdict = engine.fire(call()).await;
+        let reason = verdict.reason().unwrap_or_default();
+        assert!(verdict.decision().is_block(), "{value}: a guard that cannot run closes its gate");
+        assert_eq!(reason.trim() == value, runs, "{value}: {reason}");
     }
 }

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use super::config::{self, directory, sources};
 use super::dialect::{DialectName, display_name};
+use super::output_file;
 use crate::exit::{self, Exit};
 
 /// Translate hooks to the format of another agent
@@ -97,25 +98,18 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         return Ok(exit::FAILURE);
     }
     match &arguments.output {
-        None => std::io::stdout().write_all(encoded.text.as_bytes())?,
+        None => std::io::stdout().write_all(super::visible::result(&encoded.text).as_bytes())?,
         Some(path) => write(path, &encoded.text, arguments.force)?,
     }
     Ok(exit::SUCCESS)
 }
 
 fn write(path: &Path, text: &str, over: bool) -> Result<()> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true);
-    if over {
-        options.create(true).truncate(true);
-    } else {
-        options.create_new(true);
+    output_file::check_inside(path, &std::env::current_dir()?)?;
+    if !over && path.symlink_metadata().is_ok() {
+        bail!("cannot write {}: it exists (--force to overwrite)", path.display());
     }
-    let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
-    written.with_context(|| match path.try_exists() {
-        Ok(true) if !over => format!("cannot write {}: it exists (--force to overwrite)", path.display()),
-        _ => format!("cannot write {}", path.display()),
-    })
+    output_file::write(path, text, over, false)
 }
 
 /// A part of a hook that the other format cannot express.

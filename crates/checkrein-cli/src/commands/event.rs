@@ -80,11 +80,7 @@ impl About {
 }
 
 fn read_payload(path: &Path) -> Result<RawJson> {
-    let text = if path.as_os_str() == "-" {
-        read_stdin()?
-    } else {
-        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?
-    };
+    let text = if path.as_os_str() == "-" { read_stdin()? } else { super::read_text(path)? };
     let json = RawJson::parse(text).with_context(|| format!("the payload in {} is not JSON", path.display()))?;
     // Captures of real agents contain the payload in `stdin`.
     match json.field("stdin") {
@@ -96,7 +92,7 @@ fn read_payload(path: &Path) -> Result<RawJson> {
 /// The argument itself, the text of the file after `@`, or standard input for `-`.
 fn read_text(argument: &str) -> Result<String> {
     match argument.strip_prefix('@') {
-        Some(path) => std::fs::read_to_string(path).with_context(|| format!("cannot read {path}")),
+        Some(path) => super::read_text(Path::new(path)),
         None if argument == "-" => read_stdin(),
         None => Ok(argument.to_owned()),
     }

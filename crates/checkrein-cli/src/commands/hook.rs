@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 use anyhow::Result;
 use checkrein::dialects::Answer;
 use checkrein::dialects::agents::native;
+use checkrein::hook_files::{Locations, UserDirs};
 use checkrein::{FailurePolicy, RawJson, Sources, Trust};
 use checkrein_tools::agent_adapter::{self, AgentAdapter, AgentResponse};
 use checkrein_tools::recording::RecordingControl;
@@ -44,6 +45,15 @@ pub struct Arguments {
     /// Run hooks of the project without approval
     #[arg(long)]
     trust_all: bool,
+    /// Home directory of the user, if the account database has another one
+    #[arg(long, value_name = "DIR")]
+    home: Option<PathBuf>,
+    /// Directory of the user's config files, if it is not ~/.config
+    #[arg(long, value_name = "DIR")]
+    config_home: Option<PathBuf>,
+    /// Directory of the user's state, if it is not ~/.local/state
+    #[arg(long, value_name = "DIR")]
+    state_home: Option<PathBuf>,
     /// Run only background hooks; checkrein starts itself this way
     #[arg(long, hide = true)]
     background: bool,
@@ -55,12 +65,24 @@ impl Arguments {
     pub fn parse_fast(words: &[std::ffi::OsString]) -> Option<Self> {
         let mut words = words.iter();
         let agent = words.next()?.to_str().filter(|agent| !agent.starts_with('-'))?.to_owned();
-        let mut arguments =
-            Self { agent, event: None, config: Vec::new(), fail_open: false, trust_all: false, background: false };
+        let mut arguments = Self {
+            agent,
+            event: None,
+            config: Vec::new(),
+            fail_open: false,
+            trust_all: false,
+            home: None,
+            config_home: None,
+            state_home: None,
+            background: false,
+        };
         while let Some(word) = words.next() {
             match word.to_str()? {
                 "--event" => arguments.event = Some(words.next()?.to_str()?.to_owned()),
                 "--config" => arguments.config.push(words.next()?.into()),
+                "--home" => arguments.home = Some(words.next()?.into()),
+                "--config-home" => arguments.config_home = Some(words.next()?.into()),
+                "--state-home" => arguments.state_home = Some(words.next()?.into()),
                 "--fail-open" => arguments.fail_open = true,
                 "--trust-all" => arguments.trust_all = true,
                 "--background" => arguments.background = true,
@@ -69,37 +91,58 @@ impl Arguments {
         }
         Some(arguments)
     }
+
+    fn user_dirs(&self) -> UserDirs {
+        let mut dirs = UserDirs::default();
+        (dirs.home, dirs.config, dirs.state) = (self.home.clone(), self.config_home.clone(), self.state_home.clone());
+        dirs
+    }
 }
 
 /// Runs the command. Failures become answers too.
 pub fn run(arguments: &Arguments) -> Result<Exit> {
     let payload = read_all(Payload);
+    // A project's settings can set variables of this process, so they do not decide which files are the user's.
+    let found = arguments.user_dirs().locations();
+    let locations = found.clone().unwrap_or_else(|_| managed_locations());
     let Some(agent) = checkrein::dialects::find(&arguments.agent) else {
-        return unknown_agent(&arguments.agent);
+        return unknown_agent(&arguments.agent, locations);
     };
-    let mut adapter = AgentAdapter::new(agent).cancel_on(crate::interrupt::shutdown_requested).skip_cleanup();
+    let adapter = AgentAdapter::new(agent).cancel_on(crate::interrupt::shutdown_requested).skip_cleanup();
+    let mut adapter = adapter.locations(locations.clone());
     if let Some(event) = &arguments.event {
         adapter = adapter.event(event);
     }
     if arguments.fail_open {
         adapter = adapter.on_failure(FailurePolicy::Open);
     }
-    let trust = if arguments.trust_all { Trust::everything() } else { Trust::default() };
+    let state = locations.state_dir();
+    let trust = match &state {
+        _ if arguments.trust_all => Trust::everything(),
+        Some(state) => Trust::in_dir(state),
+        None => Trust::default(),
+    };
     adapter = adapter.trust(trust.clone());
     if arguments.background {
         adapter = adapter.in_background();
-    } else if let Some(control) = RecordingControl::for_user() {
-        adapter = adapter.recording(control);
+    } else if let Some(state) = state {
+        adapter = adapter.recording(RecordingControl::in_directory(state));
     }
     let missing = arguments.config.iter().find_map(|file| Some((file, file.metadata().err()?)));
     let response = match (&payload, missing) {
+        (Ok(payload), _) if found.is_err() => {
+            let why = found.err().map(|error| error.to_string()).unwrap_or_default();
+            adapter.refuse(payload, &why)
+        }
         (Err(error), _) => adapter.refuse(&[], &format!("cannot read the event from standard input: {error}")),
         (Ok(payload), Some((file, error))) => {
             adapter.refuse(payload, &format!("cannot read the config file {} of --config: {error}", file.display()))
         }
         (Ok(payload), None) => {
             if !arguments.config.is_empty() {
-                adapter = adapter.sources(Sources::of_files(&native::DIALECT, &arguments.config).trust(trust));
+                let dir = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+                let sources = Sources::of_files_in(&native::DIALECT, &arguments.config, dir, locations);
+                adapter = adapter.sources(sources.trust(trust));
             }
             adapter.answer(payload)
         }
@@ -147,8 +190,13 @@ pub fn report_usage_error(words: &[std::ffi::OsString], error: &clap::Error) -> 
         error.trim_start_matches("error: ")
     );
     let agent = words.first().and_then(|word| word.to_str()).and_then(checkrein::dialects::find);
-    let Some(agent) = agent else { return deny_in_all_formats(&reason) };
-    let mut adapter = AgentAdapter::new(agent);
+    let mut dirs = UserDirs::default();
+    for pair in words.windows(2) {
+        dirs.set(&pair[0].to_string_lossy(), &pair[1]);
+    }
+    let locations = dirs.locations().unwrap_or_else(|_| managed_locations());
+    let Some(agent) = agent else { return deny_in_all_formats(&reason, locations) };
+    let mut adapter = AgentAdapter::new(agent).locations(locations);
     let event = words.iter().position(|word| word == "--event").and_then(|option| words.get(option + 1)?.to_str());
     if let Some(event) = event {
         adapter = adapter.event(event);
@@ -158,6 +206,15 @@ pub fn report_usage_error(words: &[std::ffi::OsString], error: &clap::Error) -> 
     }
     let payload = read_all(Payload).unwrap_or_default();
     respond(&adapter.refuse(&payload, &reason))
+}
+
+/// Denies a call whose command is a misspelling of `hook`: the settings of some agent have it, and the agent waits for an answer.
+pub fn report_misspelt_command(command: &std::ffi::OsStr) -> Result<Exit> {
+    let why = format!(
+        "unknown command `{}`; did you mean `hook`? Ask the user to run `checkrein install`, which writes the correct one",
+        command.to_string_lossy()
+    );
+    deny_in_all_formats(&why, UserDirs::default().locations().unwrap_or_else(|_| managed_locations()))
 }
 
 /// Prints an answer. Errors of the streams never weaken it: the exit code is that of the answer, or a denial.
@@ -176,7 +233,7 @@ fn respond(response: &AgentResponse) -> Result<Exit> {
         // Some agents parse JSON on standard error as the answer.
         let is_json = RawJson::parse(answer.stderr.trim()).is_ok();
         let prefix = if is_json { "the reason is: " } else { "" };
-        let _ = writeln!(stderr, "{prefix}{}", super::sanitize(answer.stderr.trim_end(), super::LINES));
+        let _ = writeln!(stderr, "{prefix}{}", super::visible::visible(answer.stderr.trim_end(), super::LINES));
     }
     if let Err(error) = is_printed {
         let _ = writeln!(stderr, "checkrein could not print its answer ({error}), so this is denied");
@@ -185,7 +242,7 @@ fn respond(response: &AgentResponse) -> Result<Exit> {
     // Beside a reason an agent would show notes as a part of it.
     if answer.exit == 0 {
         for note in undelivered_notes {
-            let _ = writeln!(stderr, "checkrein: {}", super::sanitize(note, super::LINES));
+            let _ = writeln!(stderr, "checkrein: {}", super::visible::visible(note, super::LINES));
         }
     }
     Ok(Exit::code(u8::try_from(answer.exit).unwrap_or(2)))
@@ -204,21 +261,27 @@ fn is_discarded(_: impl Sized) -> bool {
 }
 
 /// Denies the call of an unknown agent, in all spellings: the settings of some agent name it wrongly.
-fn unknown_agent(name: &str) -> Result<Exit> {
+fn unknown_agent(name: &str, locations: Locations) -> Result<Exit> {
     let known: Vec<_> = checkrein::dialects::ALL.iter().map(|dialect| dialect.name).collect();
     let meant = match checkrein::core::closest_match(name, known.iter().copied()) {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => format!("known agents: {}.", known.join(", ")),
     };
-    deny_in_all_formats(&format!(
+    let why = format!(
         "unknown agent `{name}` in `checkrein hook {name}`; {meant} Ask the user to fix it in the agent's settings."
-    ))
+    );
+    deny_in_all_formats(&why, locations)
 }
 
-fn deny_in_all_formats(why: &str) -> Result<Exit> {
+/// Returns the locations of managed files only, for a user without a usable home directory.
+fn managed_locations() -> Locations {
+    Locations::new("/").administrator(0)
+}
+
+fn deny_in_all_formats(why: &str, locations: Locations) -> Result<Exit> {
     let mut response = AgentResponse::default();
     response.answer = Answer::deny_everywhere(why);
-    response.undelivered_notes.extend(agent_adapter::record_refusal(why));
+    response.undelivered_notes.extend(agent_adapter::record_refusal(why, locations));
     respond(&response)
 }
 
@@ -234,6 +297,9 @@ fn start_background(arguments: &Arguments, payload: &[u8]) -> io::Result<()> {
     }
     if arguments.trust_all {
         command.arg("--trust-all");
+    }
+    for (option, dir) in arguments.user_dirs().options() {
+        command.arg(option).arg(dir);
     }
     for file in &arguments.config {
         command.arg("--config").arg(file);

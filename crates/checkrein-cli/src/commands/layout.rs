@@ -9,7 +9,7 @@ use std::path::Path;
 use checkrein::hook::HookInfo;
 use owo_colors::{OwoColorize, Style};
 
-use super::{display_path, is_terminal_control, printable, terminal};
+use super::{display_path, printable, terminal, visible};
 
 /// Width of lists where standard output is not a terminal.
 const DEFAULT_WIDTH: usize = 100;
@@ -64,9 +64,11 @@ pub fn count_hooks<'a>(hooks: impl IntoIterator<Item = &'a HookInfo>) -> usize {
     hooks.into_iter().map(key).collect::<BTreeSet<_>>().len()
 }
 
-/// The start of a text, on one line and without terminal control characters. A longer text ends in `…`.
+/// The start of a text, on one line and in visible characters. A longer text ends in `…`.
 pub fn one_line(text: &str, most: usize) -> String {
-    let line: String = text.chars().map(|c| if is_terminal_control(c) { ' ' } else { c }).take(most + 1).collect();
+    let start: String =
+        text.chars().map(|c| if visible::LINES.contains(&c) { ' ' } else { c }).take(most + 1).collect();
+    let line = visible::visible(&start, &[]);
     match line.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
@@ -88,7 +90,7 @@ mod tests {
 
     #[test]
     fn long_texts_are_cut_and_stay_on_one_line() {
-        assert_eq!(one_line("a\nb\u{1b}c", 5), "a b c");
+        assert_eq!(one_line("a\nb\u{1b}c", 20), "a b<U+001B>c");
         assert_eq!(one_line("abcdef", 3), "abc…");
     }
 }

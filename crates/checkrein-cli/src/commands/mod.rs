@@ -21,6 +21,7 @@ pub mod install;
 mod layout;
 pub mod list;
 pub mod man;
+mod output_file;
 mod paths;
 pub mod progress;
 pub mod record;
@@ -33,16 +34,19 @@ pub mod status;
 pub mod terminal;
 pub mod test;
 pub mod trust;
+mod visible;
 
 use std::fmt;
-use std::io::{self, Write};
+use std::io::{self, Read as _, Write};
+use std::path::Path;
 use std::sync::OnceLock;
 
-pub use self::paths::{display_path, display_source, shorten_paths};
-use crate::exit::Exit;
+use anyhow::Context as _;
+use checkrein::internal::regular_file;
 
-/// Control characters that texts of several lines may contain.
-const LINES: &[char] = &['\n', '\t'];
+pub use self::paths::{display_path, display_source, shorten_paths};
+use self::visible::{LINES, printable};
+use crate::exit::Exit;
 
 /// Amount of text that `-q` and `-v` select.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +77,22 @@ pub fn is_verbose() -> bool {
     verbosity() == Verbosity::Verbose
 }
 
+/// Maximum size of a file that an argument names, in bytes.
+const MAX_ARGUMENT_FILE: u64 = 256 * 1024 * 1024;
+
+/// Reads the text of a file that an argument names.
+fn read_text(path: &Path) -> anyhow::Result<String> {
+    let read = || -> io::Result<String> {
+        let mut text = String::new();
+        let file = regular_file::open_argument(path)?;
+        if file.take(MAX_ARGUMENT_FILE + 1).read_to_string(&mut text)? as u64 > MAX_ARGUMENT_FILE {
+            return Err(regular_file::ReadError::TooLarge { size: None, limit: MAX_ARGUMENT_FILE }.into());
+        }
+        Ok(text)
+    };
+    read().with_context(|| format!("cannot read {}", path.display()))
+}
+
 /// Prints an error with its causes on standard error.
 pub fn print_error(error: &anyhow::Error) -> io::Result<()> {
     write_message(&format!("{error:#}"))
@@ -94,24 +114,7 @@ pub fn print_note(text: &str) {
 /// Only the first line is shortened: the others may be lines of a file with a mark below them.
 fn write_message(text: &str) -> io::Result<()> {
     let (first, rest) = text.split_at(text.find('\n').unwrap_or(text.len()));
-    writeln!(anstream::stderr(), "checkrein: {}", sanitize(&(shorten_paths(first) + rest), LINES))
-}
-
-/// Replaces characters that would move a terminal's cursor or change its colours. Ids, matchers and output of hooks are
-/// foreign text.
-pub fn printable(text: &str) -> String {
-    sanitize(text, &['\t'])
-}
-
-/// Returns `true` if a character controls a terminal, or the order in which others are shown.
-pub fn is_terminal_control(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-fn sanitize(text: &str, kept: &[char]) -> String {
-    text.chars()
-        .map(|c| if is_terminal_control(c) && !kept.contains(&c) { char::REPLACEMENT_CHARACTER } else { c })
-        .collect()
+    writeln!(anstream::stderr(), "checkrein: {}", visible::visible(&(shorten_paths(first) + rest), LINES))
 }
 
 /// A count with its noun: `1 hook`, `2 hooks`.

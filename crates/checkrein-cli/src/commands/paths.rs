@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use checkrein::hook::Source;
 
-use super::printable;
+use super::visible::printable_bytes;
 
 /// Directories that paths are shortened against, with their short forms. The longest comes first.
 struct Bases(Vec<(PathBuf, &'static str)>);
@@ -76,7 +76,7 @@ fn is_part_of_path(c: char) -> bool {
 
 /// A path for people: relative to the current directory, or with `~` for the home directory, or else as it is.
 pub fn display_path(path: &Path) -> String {
-    printable(&Bases::get().shorten(path).as_deref().unwrap_or(path).to_string_lossy())
+    printable_bytes(Bases::get().shorten(path).as_deref().unwrap_or(path).as_os_str().as_encoded_bytes())
 }
 
 /// The place of a hook for people: its file as [`display_path`] shows it, with the line.

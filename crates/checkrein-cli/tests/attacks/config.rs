@@ -101,3 +101,25 @@ fn ambiguous_payload_is_rejected() {
     let ran = ask(&place, &[], sent("Bash", &json!({"command": "ls"})).as_bytes());
     assert_eq!(ran.code, 0);
 }
+
+/// The settings of an agent call a misspelt `hook`. Some agents ignore hooks that exit with a usage error.
+#[test]
+fn misspelt_hook_command_is_denied() {
+    let place = Place::with(&[]);
+    let sent = json!({ "hook_event_name": "PreToolUse", "tool_name": "x", "tool_input": {} }).to_string();
+    for command in ["Hook", "HOOK", "hook ", " hook", "hooks", "hok", "hoook", "ho0k", "hook claude", "--hook", "hook:"]
+    {
+        for words in [&[command, "claude"][..], &[command], &["--color", "never", command, "claude"]] {
+            let ran = place.run_with(words, &sent);
+            assert_eq!(ran.code, 2, "{words:?}: {ran:?}");
+            assert!(ran.stderr.contains("did you mean `hook`?"), "{words:?}: {ran:?}");
+            for spelling in [r#""permissionDecision":"deny""#, r#""decision":"block""#, r#""cancel":true"#] {
+                assert!(ran.stdout.contains(spelling), "{words:?}: {ran:?}");
+            }
+        }
+    }
+    for command in ["chekc", "lst", "instal", "claude"] {
+        let ran = place.run_with(&[command], &sent);
+        assert_eq!((ran.code, ran.stdout.as_str()), (64, ""), "{command}: {ran:?}");
+    }
+}

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 mod claims;
+mod commands;
 #[path = "../common/mod.rs"]
 mod common;
 mod config;

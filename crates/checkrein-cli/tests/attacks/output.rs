@@ -69,7 +69,8 @@ fn deny_is_kept_if_a_stream_cannot_be_written() {
     place.write("sent.json", &sent);
     let program = place.command(&[]).get_program().to_string_lossy().into_owned();
     for (dialect, event) in gates {
-        let call = format!("'{program}' hook {} --event {event} < sent.json", dialect.name);
+        let home = place.home.path().display();
+        let call = format!("'{program}' hook {} --event {event} --home {home} < sent.json", dialect.name);
         let run = |redirects: &str| {
             let mut shell = std::process::Command::new("sh");
             shell.args(["-c", &format!("{call} {redirects}")]).current_dir(place.dir.path());
@@ -89,6 +90,33 @@ fn deny_is_kept_if_a_stream_cannot_be_written() {
             let expected = if is_in_stdout { 2 } else { usual.code };
             assert_eq!(run(redirects).code, expected, "{} {redirects}", dialect.name);
         }
+    }
+}
+
+/// The reader of a stream is gone before the answer is written.
+#[test]
+fn deny_is_kept_without_a_reader() {
+    use std::process::Stdio;
+    let hooks = "hooks: [{id: no, event: PreToolUse, command: 'echo no >&2; exit 2'}]";
+    let place = Place::with(&[(PROJECT, hooks)]);
+    place.write(
+        "sent.json",
+        &json!({ "hook_event_name": "PreToolUse", "tool_name": "x", "tool_input": {} }).to_string(),
+    );
+    for dialect in checkrein::dialects::ALL {
+        let run = |has_stdout: bool, has_stderr: bool| {
+            let mut command = place.command(&["hook", dialect.name, "--event", "pre_tool_use"]);
+            command.stdin(std::fs::File::open(place.dir.path().join("sent.json")).unwrap());
+            let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            drop(child.stdout.take_if(|_| !has_stdout));
+            drop(child.stderr.take_if(|_| !has_stderr));
+            let ran = child.wait_with_output().unwrap();
+            (ran.status.code(), !ran.stdout.is_empty())
+        };
+        let usual = run(true, true);
+        assert_eq!(run(true, false), usual, "{}", dialect.name);
+        let expected = if usual.1 { Some(2) } else { usual.0 };
+        assert_eq!((run(false, true).0, run(false, false).0), (expected, expected), "{}", dialect.name);
     }
 }
 
@@ -134,5 +162,25 @@ fn allow_printed_beside_a_deny_is_ignored() {
         let hooks = format!("hooks: [{{id: guard, event: PreToolUse, command: {}}}]", json!(command));
         let ran = asked(&Place::with(&[(PROJECT, &hooks)]), &[]);
         assert_eq!(decided(&ran).0, "deny", "{command}");
+    }
+}
+
+/// The agent itself would lose these denials. The warning names the hook and the error.
+#[test]
+fn damaged_deny_is_kept_with_a_warning() {
+    let deny = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no rm"#;
+    for command in [
+        format!("printf '%s' '{deny}'"),
+        format!("printf '%s\\n' '{deny}\"}}}}' 'done'"),
+        format!("printf '%s\\n' '{deny}\"}},}}'"),
+        format!("printf '\\000%s\\n' '{deny}\"}}}}'"),
+    ] {
+        let settings = json!({ "hooks": { "PreToolUse": [{ "hooks": [{ "type": "command", "command": command }] }] } });
+        let include = "include: [{dialect: codex, path: codex.json}]\nhooks: []";
+        let place = Place::with(&[(PROJECT, include), (".checkrein/codex.json", &settings.to_string())]);
+        let ran = asked(&place, &[]);
+        assert_denied(&ran, "no rm");
+        let shown = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(shown.contains("its answer is damaged") && shown.contains("codex.json"), "{command}: {ran:?}");
     }
 }

@@ -27,6 +27,9 @@ pub struct Place {
     pub home: tempfile::TempDir,
 }
 
+/// `PATH` of the program under test. The machine's own may have entries that hooks do not get, with a warning.
+pub const SYSTEM_PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
+
 /// The user's file that trusts the project.
 pub const POLICY: &str = "home/.config/checkrein/hooks.d/trust.yaml";
 
@@ -36,6 +39,11 @@ fn program() -> Command {
         Some(path) => Command::new(path),
         None => Command::cargo_bin("checkrein").unwrap(),
     }
+}
+
+/// `true` for a call of `checkrein hook`.
+pub fn is_hook(arguments: &[&str]) -> bool {
+    arguments.first().is_some_and(|first| *first == "hook" || first.starts_with('-')) && arguments.contains(&"hook")
 }
 
 /// Result of a run of the program.
@@ -85,9 +93,13 @@ impl Place {
             .args(arguments)
             .current_dir(self.dir.path())
             .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("PATH", SYSTEM_PATH)
             .env("HOME", &home)
             .env("XDG_CONFIG_HOME", home.join(".config"));
+        // Under an agent, variables do not name the home directory.
+        if is_hook(arguments) {
+            command.arg("--home").arg(&home);
+        }
         command
     }
 
@@ -137,6 +149,8 @@ impl Place {
 
     fn tidy(&self, text: &str) -> String {
         let real = self.home.path().canonicalize().unwrap();
+        // Entries name a home directory only if it differs from that of the account.
+        let text = text.replace(&format!(" --home {}", real.display()), "");
         let text = text.replace(&*real.to_string_lossy(), "DIR/home");
         tidy(&text.replace(&*self.home.path().to_string_lossy(), "DIR/home"), self.dir.path())
     }

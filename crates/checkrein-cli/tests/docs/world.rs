@@ -5,6 +5,8 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
+use crate::common::SYSTEM_PATH;
+
 /// Home directory as pages show it. The project is `project` below it.
 const SHOWN_HOME: &str = "/home/ann";
 
@@ -61,10 +63,14 @@ impl World {
     }
 
     fn shell(&self, script: &str, variables: &[(&str, &str)]) -> (i32, String) {
-        let inherited = std::env::var_os("PATH").unwrap_or_default();
-        let path = std::iter::once(self.programs()).chain(std::env::split_paths(&inherited));
+        // Under an agent, variables do not name the home directory. On a reader's machine the account database has it.
+        let program = r#"checkrein() {
+            [ "$1" = hook ] && set -- "$@" --home "$HOME"
+            command checkrein "$@"
+        }"#;
+        let path = std::iter::once(self.programs()).chain(std::env::split_paths(SYSTEM_PATH));
         let output = Command::new("sh")
-            .args(["-c", &format!("exec 2>&1\n{script}")])
+            .args(["-c", &format!("exec 2>&1\n{program}\n{script}")])
             .current_dir(self.project())
             .env_clear()
             .env("PATH", std::env::join_paths(path).unwrap())
@@ -74,7 +80,9 @@ impl World {
             .output()
             .unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
-        (output.status.code().unwrap(), text.replace(self.home().to_str().unwrap(), SHOWN_HOME))
+        let home = self.home();
+        let text = text.replace(&format!(" --home {}", home.display()), "");
+        (output.status.code().unwrap(), text.replace(home.to_str().unwrap(), SHOWN_HOME))
     }
 }
 
@@ -84,8 +92,7 @@ fn program() -> PathBuf {
     Path::new(&path).canonicalize().unwrap()
 }
 
-/// Returns whether a program is in a directory of `PATH`.
+/// Returns whether a program is in a directory of the system.
 pub fn is_on_path(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
+    std::env::split_paths(SYSTEM_PATH).any(|directory| directory.join(program).is_file())
 }

@@ -136,6 +136,131 @@ fn symbolic_links_are_kept() {
     assert!(ran.code == 1 && ran.stderr.contains("the target of this symbolic link does not exist"), "{ran:?}");
 }
 
+/// The owner of a file, if this test may change it.
+fn give_to(path: &std::path::Path, id: u32) -> bool {
+    if !rustix::process::geteuid().is_root() {
+        common::skip("root", "only root can give files to another user");
+        return false;
+    }
+    std::os::unix::fs::lchown(path, Some(id), Some(id)).unwrap();
+    true
+}
+
+#[test]
+fn owner_of_settings_is_kept_by_root() {
+    let place = Place::with(&[(CLAUDE, SETTINGS)]);
+    let _ = std::fs::set_permissions(place.path(CLAUDE), std::fs::Permissions::from_mode(0o640));
+    if !give_to(&place.path(CLAUDE), 4242) {
+        return;
+    }
+    for command in ["install", "uninstall"] {
+        place.fine(&[command, "claude"]);
+        let found = place.path(CLAUDE).metadata().unwrap();
+        assert_eq!((found.uid(), found.gid(), found.mode() & 0o777), (4242, 4242, 0o640), "{command}");
+    }
+}
+
+/// A rename in a directory of the user would make the file the user's.
+#[test]
+fn settings_of_another_user_are_not_changed() {
+    use std::os::unix::process::CommandExt;
+    let user = 4242;
+    let place = Place::with(&[(CLAUDE, SETTINGS)]);
+    let directories = [place.dir.path().to_owned(), place.home.path().to_owned(), place.path("home/.claude")];
+    if !directories.iter().all(|directory| give_to(directory, user)) {
+        return;
+    }
+    // The file stays root's, or belongs to a third user, or only its group differs.
+    for (uid, gid, text) in
+        [(0, 0, "another user"), (4343, user, "another user"), (user, 4343, "cannot keep its owner")]
+    {
+        std::os::unix::fs::lchown(place.path(CLAUDE), Some(uid), Some(gid)).unwrap();
+        std::fs::set_permissions(place.path(CLAUDE), std::fs::Permissions::from_mode(0o644)).unwrap();
+        let before = place.path(CLAUDE).metadata().unwrap();
+        let mut command = place.command(&["install", "claude", "--yes"]);
+        let ran = match command.uid(user).gid(user).output() {
+            Ok(output) => place.ran(output),
+            Err(error) => return common::skip("root", error),
+        };
+        assert!(ran.code == 1 && ran.stderr.contains(text), "{uid}:{gid}: {ran:?}");
+        let after = place.path(CLAUDE).metadata().unwrap();
+        assert_eq!((after.uid(), after.gid(), after.mode()), (before.uid(), before.gid(), before.mode()));
+        assert_eq!(place.read(CLAUDE), SETTINGS);
+        assert_eq!(place.names("home/.claude"), ["settings.json"]);
+    }
+}
+
+/// A repository is foreign text: its links must not make `--project` write other files of the user.
+#[test]
+fn links_of_a_project_are_not_followed_out_of_it() {
+    let outside = tempfile::tempdir().unwrap();
+    let outside = outside.path().canonicalize().unwrap();
+    let target = outside.join("settings.json");
+    // The link is the file, its directory, or a directory above.
+    type Setup = fn(&Place, &std::path::Path);
+    let setups: [(&str, Setup); 5] = [
+        ("file", |place, outside| {
+            std::fs::create_dir(place.path(".claude")).unwrap();
+            symlink(outside.join("settings.json"), place.path(".claude/settings.json")).unwrap();
+        }),
+        ("relative link", |place, outside| {
+            std::fs::create_dir(place.path(".claude")).unwrap();
+            let up = "../".repeat(32);
+            let target = format!("{up}{}", outside.join("settings.json").display());
+            symlink(target, place.path(".claude/settings.json")).unwrap();
+        }),
+        ("directory", |place, outside| symlink(outside, place.path(".claude")).unwrap()),
+        ("chain", |place, outside| {
+            symlink(outside, place.path("inner")).unwrap();
+            symlink("inner", place.path(".claude")).unwrap();
+        }),
+        ("backup", |place, outside| {
+            place.write(".claude/settings.json", "{}");
+            symlink(outside.join("settings.json"), place.path(".claude/settings.json.checkrein-backup")).unwrap();
+        }),
+    ];
+    for (name, setup) in setups {
+        for exists in [true, false] {
+            let _ = std::fs::remove_file(&target);
+            if exists {
+                std::fs::write(&target, SETTINGS).unwrap();
+            }
+            let place = Place::with(&[]);
+            setup(&place, &outside);
+            for command in ["install", "uninstall"] {
+                let ran = place.run(&[command, "claude", "--project", "--yes"]);
+                let text = ran.stderr.replace('\n', " ");
+                if name != "backup" && (exists || name == "directory" || name == "chain") {
+                    let named = text.contains(".claude/settings.json leads out of the project, to ");
+                    assert!(ran.code == 1 && named && text.contains(&*target.to_string_lossy()), "{name}: {ran:?}");
+                }
+            }
+            let is_unchanged = match exists {
+                true => std::fs::read_to_string(&target).unwrap() == SETTINGS,
+                false => target.symlink_metadata().is_err(),
+            };
+            assert!(is_unchanged, "{name}, {exists}");
+            assert_eq!(std::fs::read_dir(&outside).unwrap().count(), usize::from(exists), "{name}");
+        }
+    }
+    // A link inside of the project is followed.
+    let place = Place::with(&[("shared/claude.json", "{}")]);
+    std::fs::create_dir(place.path(".claude")).unwrap();
+    symlink("../shared/claude.json", place.path(".claude/settings.json")).unwrap();
+    place.fine(&["install", "claude", "--project", "--yes"]);
+    assert!(calls(&place.read("shared/claude.json")) > 0 && place.path(".claude/settings.json").is_symlink());
+    // Other commands that write into a project follow the same rule.
+    let place = Place::with(&[("good.yaml", "hooks: [{event: Stop, command: 'true'}]")]);
+    symlink(&outside, place.path(".checkrein")).unwrap();
+    symlink(&outside, place.path("out")).unwrap();
+    let convert = ["convert", "good.yaml", "--from", "native", "--to", "claude", "--force", "--output", "out/new.json"];
+    for arguments in [&["init", "--yes", "--force"][..], &convert] {
+        let ran = place.run(arguments);
+        assert!(ran.code == 1 && ran.stderr.contains("leads out of the project, to "), "{ran:?}");
+    }
+    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
+}
+
 #[test]
 fn foreign_hook_program_is_not_overwritten() {
     let place = Place::with(&[("home/.cline/hooks/PreToolUse", "#!/bin/sh\necho mine\n")]);

@@ -291,6 +291,7 @@ fn compile(syntax: Syntax, pattern: &str) -> Result<Compiled, MatcherProblem> {
             let glob = GlobBuilder::new(pattern)
                 .literal_separator(true)
                 .backslash_escape(true)
+                .empty_alternates(true)
                 .build()
                 .map_err(|error| MatcherProblem::Glob(error.kind().to_string()))?;
             // `globset` panics on patterns that are too large, so its regular expression is compiled here.

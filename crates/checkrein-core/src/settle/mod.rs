@@ -365,6 +365,9 @@ impl<'a> Settlement<'a> {
             (position, HookMessage { hook, text: text.clone() })
         };
         self.messages.extend(opinion.messages().iter().map(message));
+        for text in opinion.warnings() {
+            self.warn(position, hook, text.clone());
+        }
         if self.contract().context.is_supported() {
             self.context.extend(opinion.contexts().iter().map(message));
         } else if !opinion.contexts().is_empty() {

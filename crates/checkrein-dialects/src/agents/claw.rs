@@ -28,8 +28,8 @@ use crate::config::{
 };
 use crate::payload::{FieldEncoding, FieldRow, PayloadTable};
 use crate::reply::{
-    AnswerDetection, EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, MalformedPolicy, ReasonSource,
-    ReplyTable, UnknownPolicy,
+    AnswerDetection, Defect, EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, MalformedPolicy,
+    ReasonSource, ReplyTable, UnknownPolicy,
 };
 use crate::spec::{CommandLine, CommandSpec, HandlerSpec, HookSpec, shell_text};
 use crate::table::{
@@ -50,6 +50,7 @@ pub static DIALECT: Dialect = Dialect {
         trigger: AnswerDetection::OwnObject,
         malformed: MalformedPolicy::TextUnlessAnswer,
         unknown_keys: UnknownPolicy::MisspeltFails,
+        tolerates: Defect::GO_STRUCT,
         keys: KEYS,
         exits: &[
             ExitRule::new(ExitCodeMatch::Is(0), ExitAction::Read),
@@ -150,7 +151,8 @@ const WORDS: &[(&str, Decision)] =
 
 /// Texts for the model are context, and also the reason of a block.
 const KEYS: &[Key] = &[
-    Key::new(&["decision"], KeyMeaning::Decision(WORDS)).tags(BLOCKED),
+    // An empty word means no decision.
+    Key::new(&["decision"], KeyMeaning::Decision(WORDS)).tags(BLOCKED).ignore_if_empty(),
     Key::new(&["systemMessage"], KeyMeaning::Reason).parse_only(),
     Key::new(&["reason"], KeyMeaning::Reason),
     Key::new(&["continue"], KeyMeaning::Flag(false, Decision::Deny)).tags(BLOCKED).parse_only(),
@@ -158,7 +160,8 @@ const KEYS: &[Key] = &[
         &["hookSpecificOutput.permissionDecision"],
         KeyMeaning::Decision(&[("allow", Decision::Allow), ("deny", Decision::Deny), ("ask", Decision::Ask)]),
     )
-    .at(TOOL_CALL),
+    .at(TOOL_CALL)
+    .ignore_if_empty(),
     Key::new(&["hookSpecificOutput.permissionDecisionReason"], KeyMeaning::Reason).at(TOOL_CALL),
     Key::new(&["hookSpecificOutput.updatedInput"], KeyMeaning::Replace(Target::Input)).at(TOOL_CALL),
     Key::new(&["systemMessage"], KeyMeaning::Context).parse_only(),

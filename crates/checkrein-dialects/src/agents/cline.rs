@@ -12,7 +12,9 @@ use crate::input::patch::seen_in_patch;
 use crate::input::{InputForm, InputRow};
 use crate::install::{InstallTable, SettingsPath};
 use crate::payload::{FieldEncoding, FieldRow, PayloadTable};
-use crate::reply::{AnswerDetection, EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReplyTable};
+use crate::reply::{
+    AnswerDetection, Defect, EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReplyTable,
+};
 use crate::table::{Cwd, Dialect, EventRow, ExitReason, HostTable, ProcessTable, Shell, TimeTable, ToolRow};
 
 /// Dialect of the Cline CLI.
@@ -166,6 +168,7 @@ pub static EXTENSION: Dialect = Dialect {
     reply: ReplyTable {
         // The agent finds the reply inside other output.
         trigger: AnswerDetection::LastObject,
+        tolerates: &[Defect::InvalidUtf8, Defect::ByteOrderMark, Defect::DuplicateKey, Defect::LeadingLines],
         keys: &[
             Key::new(&["cancel"], KeyMeaning::Flag(true, Decision::Halt)).at(EventScope::Blocking),
             Key::new(&["errorMessage"], KeyMeaning::Reason).at(EventScope::Blocking),

@@ -15,7 +15,7 @@ use crate::input::patch::seen_in_patch;
 use crate::install::{InstallTable, SettingsPath};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{
-    EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable, UnknownPolicy,
+    Defect, EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable, UnknownPolicy,
 };
 use crate::table::{
     Cwd, Dialect, Environment, EventRow, HostTable, PlainTextUse, ProcessTable, Shell, TimeTable, ToolRow,
@@ -37,6 +37,8 @@ pub static DIALECT: Dialect = Dialect {
     matcher: Grammar::new(&["*"], Some(NameList { also: "", separators: "|", trim: false }), Syntax::RegexSearch),
     payload: PayloadTable::fields(COMMON),
     reply: ReplyTable {
+        // Duplicate keys make an answer invalid.
+        tolerates: &[Defect::InvalidUtf8],
         unknown_keys: UnknownPolicy::Failure,
         keys: KEYS,
         exits: &[

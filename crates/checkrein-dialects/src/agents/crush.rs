@@ -12,7 +12,7 @@ use crate::config::{
 use crate::input::InputRow;
 use crate::install::{InstallTable, SettingsPath};
 use crate::payload::{FieldRow, PayloadTable};
-use crate::reply::{ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable};
+use crate::reply::{Defect, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable};
 use crate::table::{Data, Dialect, EventRow, HostTable, ProcessTable, TimeTable, ToolRow, VariableRow};
 
 /// Dialect of Crush.
@@ -35,6 +35,7 @@ pub static DIALECT: Dialect = Dialect {
         ..PayloadTable::fields(&[FieldRow::same("session_id").or("\"\""), FieldRow::same("cwd").or("\"\"")])
     },
     reply: ReplyTable {
+        tolerates: Defect::GO_STRUCT,
         keys: KEYS,
         exits: &[
             ExitRule::new(ExitCodeMatch::Is(0), ExitAction::Read),

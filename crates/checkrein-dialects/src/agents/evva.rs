@@ -26,7 +26,7 @@ use crate::config::{
 use crate::install::{InstallTable, SettingsPath};
 use crate::payload::{FieldEncoding, FieldRow, PayloadTable};
 use crate::reply::{
-    EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable, UnknownPolicy,
+    Defect, EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable, UnknownPolicy,
 };
 use crate::table::{Cwd, Data, Dialect, EventRow, HttpTable, ProcessTable, Shell, TimeTable, VariableRow};
 
@@ -49,6 +49,8 @@ pub static DIALECT: Dialect = Dialect {
     reply: ReplyTable {
         unknown_keys: UnknownPolicy::Ignored,
         bad_values: UnknownPolicy::Reported,
+        // The agent decodes into a map, so the case of keys matters.
+        tolerates: &[Defect::InvalidUtf8, Defect::DuplicateKey],
         exact_case: false,
         keys: KEYS,
         exits: &[

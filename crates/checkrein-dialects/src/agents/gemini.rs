@@ -14,7 +14,9 @@ use crate::config::{
 use crate::input::{InputForm, InputRow};
 use crate::install::{InstallTable, SettingsPath};
 use crate::payload::{FieldRow, PayloadTable};
-use crate::reply::{EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable};
+use crate::reply::{
+    Defect, EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable,
+};
 use crate::table::{
     Cwd, Data, Dialect, EventRow, HostBehavior, HostTable, PlainTextUse, ProcessTable, ToolRow, VariableRow,
 };
@@ -52,6 +54,7 @@ pub(crate) const GEMINI: Dialect = Dialect {
     matcher: Grammar::REGEX_SEARCH,
     payload: PayloadTable::fields(COMMON),
     reply: ReplyTable {
+        tolerates: &[Defect::InvalidUtf8, Defect::ByteOrderMark, Defect::DuplicateKey, Defect::JsonString],
         keys: KEYS,
         exits: &[
             ExitRule::new(ExitCodeMatch::AtLeast(0), ExitAction::Read).if_answer(),

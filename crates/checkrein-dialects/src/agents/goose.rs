@@ -12,7 +12,9 @@ use crate::config::{
 use crate::input::InputRow;
 use crate::install::{InstallTable, SettingsPath};
 use crate::payload::{FieldRow, PayloadTable};
-use crate::reply::{EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable};
+use crate::reply::{
+    Defect, EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable,
+};
 use crate::table::{Cwd, Dialect, EventRow, HostTable, ProcessTable, TimeTable, ToolRow};
 
 /// Dialect of goose.
@@ -39,6 +41,7 @@ pub static DIALECT: Dialect = Dialect {
     matcher: Grammar::REGEX_SEARCH,
     payload: PayloadTable { event: "event", ..PayloadTable::fields(&[FieldRow::same("session_id").or("\"\"")]) },
     reply: ReplyTable {
+        tolerates: &[Defect::InvalidUtf8, Defect::DuplicateKey],
         keys: &[
             Key::new(&["decision"], KeyMeaning::Decision(&[("block", Decision::Deny)])).at(EventScope::Blocking),
             Key::new(&["reason"], KeyMeaning::Reason).at(EventScope::Blocking),

@@ -21,7 +21,8 @@ use crate::config::{
 };
 use crate::payload::PayloadTable;
 use crate::reply::{
-    AnswerDetection, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable, UnknownPolicy,
+    AnswerDetection, Defect, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable,
+    UnknownPolicy,
 };
 use crate::table::{Dialect, EventRow, TimeTable};
 
@@ -33,6 +34,7 @@ pub static DIALECT: Dialect = Dialect {
     payload: PayloadTable { includes_original: true, ..PayloadTable::BASE },
     reply: ReplyTable {
         trigger: AnswerDetection::LastObject,
+        tolerates: &[Defect::ByteOrderMark, Defect::LeadingLines],
         unknown_keys: UnknownPolicy::MisspeltFails,
         keys: KEYS,
         exits: &[
@@ -169,6 +171,7 @@ pub const LAYOUT: HookFileLayout = HookFileLayout {
         HookKey::new("allowedEnvVars", Attribute::HeaderVariables),
         HookKey::new("secret", Attribute::Secret),
         HookKey::new("require_signed_reply", Attribute::SignedReply),
+        HookKey::new("ca_file", Attribute::CaFile),
         HookKey::new("builtin", Attribute::Builtin),
         HookKey::new("if", Attribute::Rule),
         HookKey::new("input", Attribute::Input),

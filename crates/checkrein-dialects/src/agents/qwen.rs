@@ -15,7 +15,9 @@ use crate::config::{
 use crate::input::InputRow;
 use crate::install::{InstallTable, SettingsPath};
 use crate::payload::{FieldRow, PayloadTable};
-use crate::reply::{EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable};
+use crate::reply::{
+    Defect, EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable,
+};
 use crate::table::{
     Cwd, Data, Dialect, EventRow, HostTable, PlainTextUse, ProcessTable, TimeTable, ToolRow, VariableRow,
 };
@@ -41,6 +43,7 @@ pub static DIALECT: Dialect = Dialect {
     matcher: Grammar::new(&["*"], Some(NameList { also: "", separators: "|", trim: true }), Syntax::RegexSearch),
     payload: PayloadTable::fields(COMMON),
     reply: ReplyTable {
+        tolerates: &[Defect::InvalidUtf8, Defect::ByteOrderMark, Defect::DuplicateKey, Defect::JsonString],
         keys: KEYS,
         exits: &[
             ExitRule::new(ExitCodeMatch::Is(0), ExitAction::Read),

@@ -347,6 +347,15 @@ impl<'a> Decoder<'a> {
         self.pattern_in(&self.dialect.matcher, pattern, span)
     }
 
+    /// Compiles a pattern for a text, such as a field of tool input. In every dialect it is a regular expression that is
+    /// searched for: a text is seldom equal to a name.
+    ///
+    /// # Errors
+    /// The message of the problem, which is already reported.
+    pub fn text_pattern(&mut self, pattern: &str, span: Span) -> Result<Matcher, String> {
+        self.pattern_in(&Grammar::REGEX_SEARCH, pattern, span)
+    }
+
     fn pattern_in(&mut self, grammar: &Grammar, pattern: &str, span: Span) -> Result<Matcher, String> {
         let own = self.dialect.config.pattern.and_then(|meaning| meaning(pattern));
         let pattern = own.as_deref().unwrap_or(pattern);

@@ -114,6 +114,19 @@ pub enum PathBase {
     Repository,
 }
 
+impl PathBase {
+    /// Returns the variables that name the directory, and its usual path in the home directory. Without variables, both are empty.
+    pub fn variables(&self) -> (&[&'static str], &'static str) {
+        match self {
+            Self::Variable(name, usual) => (std::slice::from_ref(name), usual),
+            Self::FirstVariable(names, usual) => (names, usual),
+            Self::Root | Self::Home | Self::Config | Self::Project | Self::Upwards { .. } | Self::Repository => {
+                (&[], "")
+            }
+        }
+    }
+}
+
 /// Hooks in plugins of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PluginTable {

@@ -7,6 +7,7 @@ use checkrein_core::{
 };
 
 use super::marked;
+use super::restrictions::Found;
 use super::table::{Key, KeyMeaning, UnknownPolicy};
 use crate::json_index::FieldIndex;
 use crate::table::Dialect;
@@ -17,7 +18,7 @@ use crate::table::Dialect;
 /// An answer that is a failure in the dialect: unknown keys, invalid values, an answer to another event.
 pub(super) fn read(dialect: &Dialect, event: &Event, json: &RawJson, strict: bool) -> Result<Opinion, Failure> {
     let (opinion, decisions) = (Opinion::none(), Vec::with_capacity(8));
-    let mut reader = AnswerReader { dialect, event, strict, opinion, decisions, lost_rewrite: None };
+    let mut reader = AnswerReader { dialect, event, strict, exact: true, opinion, decisions, lost_rewrite: None };
     let Some(fields) = FieldIndex::new(json) else {
         return Err(schema(format!("the answer should be an object, but is {}", json.json_type())));
     };
@@ -44,10 +45,38 @@ pub(super) fn read(dialect: &Dialect, event: &Event, json: &RawJson, strict: boo
     reader.finish()
 }
 
+/// Reads only the decisions and reasons among the values of a damaged answer. Invalid values are ignored. Of several values, the
+/// strongest decision applies.
+pub(super) fn read_restrictions(dialect: &Dialect, event: &Event, found: &[Found]) -> Opinion {
+    let (opinion, decisions) = (Opinion::none(), Vec::new());
+    let mut reader =
+        AnswerReader { dialect, event, strict: false, exact: false, opinion, decisions, lost_rewrite: None };
+    let kind = event.kind();
+    for key in dialect.reply.keys.iter().filter(|key| key.at.fits(dialect, &kind)) {
+        match key.means {
+            KeyMeaning::Decision(_) | KeyMeaning::Flag(..) | KeyMeaning::Because(_) => {
+                reader.decisions.push(AnswerValue::default());
+            }
+            KeyMeaning::Reason | KeyMeaning::StopReason => {}
+            _ => continue,
+        }
+        for path in key.paths {
+            for value in found.iter().filter(|found| found.path.eq_ignore_ascii_case(path)) {
+                let _ = reader.read_value(key, path, &value.value);
+            }
+        }
+    }
+    // The part with the reason may be missing.
+    reader.decisions.iter_mut().for_each(|value| value.needs_reason = None);
+    reader.finish().unwrap_or_default()
+}
+
 struct AnswerReader<'a> {
     dialect: &'a Dialect,
     event: &'a Event,
     strict: bool,
+    /// `true` if the dialect's case of words applies.
+    exact: bool,
     opinion: Opinion,
     decisions: Vec<AnswerValue>,
     /// Reason why a rewrite cannot be translated. It is a failure unless the answer blocks: an allow was for the rewritten input.
@@ -105,7 +134,7 @@ impl AnswerReader<'_> {
         match key.means {
             KeyMeaning::Decision(words) => {
                 let word = text()?;
-                let exact = self.dialect.reply.exact_case;
+                let exact = self.exact && self.dialect.reply.exact_case;
                 let same = |have: &str| if exact { have == word } else { have.eq_ignore_ascii_case(&word) };
                 let Some((_, decision)) = words.iter().find(|(have, _)| same(have)) else {
                     return Err(unknown_word(path, &word, words.iter().map(|(word, _)| *word)));

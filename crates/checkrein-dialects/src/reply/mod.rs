@@ -4,8 +4,12 @@
 //! dialect's table says so.
 
 mod answer;
+mod answer_text;
+mod defect;
+mod restrictions;
 mod table;
 
+pub use defect::Defect;
 pub use table::{
     AnswerDetection, EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, MalformedPolicy, ReasonSource,
     ReplyTable, UnknownPolicy,
@@ -17,6 +21,7 @@ use checkrein_core::{
 };
 
 use crate::table::{Dialect, PlainTextUse};
+use answer_text::AnswerText;
 
 impl Dialect {
     /// Reads a reply. `strict`: unknown keys and invalid values are failures, even if the dialect ignores them.
@@ -178,10 +183,49 @@ impl ReplyReader<'_> {
     }
 
     fn printed(&self, stdout: &Captured) -> Result<Printed, Failure> {
-        // Some shells print a byte order mark first.
-        let bytes = stdout.bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&stdout.bytes).trim_ascii();
-        let (opens, closes) = (bytes.first() == Some(&b'{'), bytes.last() == Some(&b'}'));
-        let text = || match String::from_utf8_lossy(bytes).trim() {
+        if self.dialect.reply.trigger == AnswerDetection::Never {
+            return Ok(match stdout.text().trim() {
+                "" => Printed::Nothing,
+                text => Printed::Text(text.to_owned()),
+            });
+        }
+        let mut answer = AnswerText::new(&stdout.bytes, &self.dialect.reply);
+        if let AnswerDetection::ObjectOrLine(mark) = self.dialect.reply.trigger
+            && let Some(marked) = last_marked(&stdout.bytes, mark)
+        {
+            answer = AnswerText::new(marked, &self.dialect.reply);
+        }
+        let printed = self.detect(stdout, &answer);
+        if answer.is_clean() {
+            return printed;
+        }
+        let decision = match &printed {
+            Ok(Printed::Answer(opinion)) => opinion.decision(),
+            _ => Decision::NoOpinion,
+        };
+        match self.restriction(&answer, decision) {
+            Some(opinion) => Ok(Printed::Answer(opinion)),
+            None => printed,
+        }
+    }
+
+    /// Returns a restriction that a damaged answer contains, if it is stronger than this decision.
+    fn restriction(&self, answer: &AnswerText<'_>, weaker: Decision) -> Option<Opinion> {
+        let has_lines = self.dialect.reply.tolerates.contains(&Defect::LeadingLines);
+        let text = answer.object().or_else(|| has_lines.then_some(&*answer.text))?;
+        let is_malformed = answer.json.is_err() && answer.object().is_some();
+        let opinion = restrictions::find(self.dialect, self.event, text, is_malformed)?;
+        let decision = opinion.decision();
+        let warning = format!(
+            "its answer is damaged ({}); the `{decision}` in it applies, the rest is ignored",
+            answer.problem()
+        );
+        (decision > weaker).then(|| opinion.with_warning(warning))
+    }
+
+    /// Decides whether standard output is an answer, and reads it as the agent does.
+    fn detect(&self, stdout: &Captured, answer: &AnswerText<'_>) -> Result<Printed, Failure> {
+        let text = || match &*answer.text {
             "" => Printed::Nothing,
             text => Printed::Text(text.to_owned()),
         };
@@ -189,11 +233,9 @@ impl ReplyReader<'_> {
         match self.dialect.reply.trigger {
             AnswerDetection::Never => return Ok(text()),
             // The missing part may contain the answer.
-            _ if stdout.is_cut() && (opens || is_gate) => return Err(cut(stdout)),
-            AnswerDetection::OwnObject if opens => {
-                if let Some(mut entries) =
-                    RawJson::parse_bytes(bytes).ok().as_ref().and_then(RawJson::entries).map(Iterator::peekable)
-                {
+            _ if stdout.is_cut() && (answer.opens() || is_gate) => return Err(cut(stdout)),
+            AnswerDetection::OwnObject if answer.opens() => {
+                if let Some(mut entries) = answer.entries().map(Iterator::peekable) {
                     if entries.peek().is_none() {
                         return Ok(Printed::Nothing);
                     }
@@ -203,23 +245,22 @@ impl ReplyReader<'_> {
                 }
             }
             AnswerDetection::OwnObject => return Ok(text()),
-            AnswerDetection::ObjectOrLine(mark) if last_marked(bytes, mark).is_some() => {
-                let answer = last_marked(bytes, mark).unwrap_or_default();
+            AnswerDetection::ObjectOrLine(mark) if last_marked(&stdout.bytes, mark).is_some() => {
                 return self.json(stdout, answer).map(Printed::Answer);
             }
-            AnswerDetection::Object | AnswerDetection::ObjectOrLine(_)
-                if RawJson::parse_bytes(bytes).is_ok_and(|json| json.entries().is_some()) => {}
-            AnswerDetection::Object | AnswerDetection::ObjectOrLine(_) if !opens => return Ok(text()),
-            AnswerDetection::Braces if !(opens && closes) => return Ok(text()),
-            AnswerDetection::Brace | AnswerDetection::LastObject if opens => {}
+            AnswerDetection::Object | AnswerDetection::ObjectOrLine(_) if answer.entries().is_some() => {}
+            AnswerDetection::Object | AnswerDetection::ObjectOrLine(_) if !answer.opens() => return Ok(text()),
+            AnswerDetection::Braces if !(answer.opens() && answer.closes()) => return Ok(text()),
+            AnswerDetection::Brace | AnswerDetection::LastObject if answer.opens() => {}
             AnswerDetection::LastObject => {
-                return match noise_before_answer(bytes) {
+                return match noise_before_answer(&answer.text) {
                     Some(noise) => {
                         let message = format!("printed {noise} bytes before its answer; they were skipped");
-                        let opinion = self.json(stdout, &bytes[noise..])?;
+                        let last = AnswerText::new(&answer.text.as_bytes()[noise..], &self.dialect.reply);
+                        let opinion = self.json(stdout, &last)?;
                         Ok(Printed::Answer(opinion.with_message(message)))
                     }
-                    None if is_gate && looks_like_an_answer(bytes) => {
+                    None if is_gate && looks_like_an_answer(&answer.text) => {
                         let message = "its output contains an answer between other text; print only the JSON object";
                         Err(Failure::new(FailureKind::Parse, message))
                     }
@@ -229,14 +270,14 @@ impl ReplyReader<'_> {
             AnswerDetection::Brace => return Ok(text()),
             _ => {}
         }
-        match self.json(stdout, bytes) {
+        match self.json(stdout, answer) {
             Err(failure)
                 if failure.kind == FailureKind::Parse
                     && !self.strict
                     && match self.dialect.reply.malformed {
                         MalformedPolicy::Failure => false,
                         MalformedPolicy::Text => true,
-                        MalformedPolicy::TextUnlessAnswer => !(is_gate && looks_like_an_answer(bytes)),
+                        MalformedPolicy::TextUnlessAnswer => !(is_gate && looks_like_an_answer(&answer.text)),
                     } =>
             {
                 Ok(text())
@@ -257,23 +298,33 @@ impl ReplyReader<'_> {
             let hint = if matches!(reply.status, 301 | 302 | 307 | 308) { NOT_FOLLOWED } else { "" };
             return Err(Failure::new(FailureKind::HttpStatus, format!("status {}{hint}", reply.status)));
         }
-        let bytes = reply.body.bytes.trim_ascii();
-        if !http.decides || (bytes.is_empty() && !reply.body.is_cut()) {
+        if !http.decides {
             return Ok(Opinion::none());
         }
-        if reply.body.is_cut() {
-            let message = format!("the answer exceeds the limit of {} bytes", reply.body.bytes.len());
-            return Err(Failure::new(FailureKind::OutputCap, message));
+        let answer = AnswerText::new(&reply.body.bytes, &self.dialect.reply);
+        if answer.text.is_empty() && !reply.body.is_cut() {
+            return Ok(Opinion::none());
         }
-        self.json(&reply.body, bytes)
+        let read = if reply.body.is_cut() {
+            let message = format!("the answer exceeds the limit of {} bytes", reply.body.bytes.len());
+            Err(Failure::new(FailureKind::OutputCap, message))
+        } else {
+            self.json(&reply.body, &answer)
+        };
+        if answer.is_clean() {
+            return read;
+        }
+        let decision = read.as_ref().map_or(Decision::NoOpinion, Opinion::decision);
+        self.restriction(&answer, decision).map_or(read, Ok)
     }
 
-    fn json(&self, captured: &Captured, bytes: &[u8]) -> Result<Opinion, Failure> {
+    fn json(&self, captured: &Captured, answer: &AnswerText<'_>) -> Result<Opinion, Failure> {
         if captured.is_cut() {
             return Err(cut(captured));
         }
-        let json = RawJson::parse_bytes(bytes).map_err(|error| Failure::new(FailureKind::Parse, error.to_string()))?;
-        answer::read(self.dialect, self.event, &json, self.strict)
+        let tolerates = if self.strict { &[Defect::ByteOrderMark] } else { self.dialect.reply.tolerates };
+        let json = answer.as_read_by(tolerates).map_err(|problem| Failure::new(FailureKind::Parse, problem))?;
+        answer::read(self.dialect, self.event, json, self.strict)
     }
 }
 
@@ -302,24 +353,24 @@ fn last_marked<'b>(bytes: &'b [u8], mark: &str) -> Option<&'b [u8]> {
 
 /// Returns the start of a JSON object at the end of the text, on its own line. A shell's profile or a tool may print before the
 /// hook does. If the answer were read as plain text, a deny would be lost.
-fn noise_before_answer(bytes: &[u8]) -> Option<usize> {
+fn noise_before_answer(text: &str) -> Option<usize> {
     // Each attempt parses to the end, so their number is limited. The answer is the last object.
     const TRIES: usize = 64;
-    if bytes.last() != Some(&b'}') {
+    if !text.ends_with('}') {
         return None;
     }
-    let lines = bytes.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
-    let starts = lines.filter_map(|line| {
-        let blank = bytes[line..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-        (bytes.get(line + blank) == Some(&b'{')).then_some(line + blank)
+    let starts = text.rmatch_indices('\n').filter_map(|(line_break, _)| {
+        let line = &text[line_break + 1..];
+        let object = line.trim_start_matches([' ', '\t']);
+        object.starts_with('{').then(|| text.len() - object.len())
     });
-    starts.take(TRIES).find(|&at| RawJson::parse_bytes(&bytes[at..]).is_ok())
+    starts.take(TRIES).find(|&at| RawJson::parse(&text[at..]).is_ok())
 }
 
 /// `true` if the text contains a key of answers.
-fn looks_like_an_answer(bytes: &[u8]) -> bool {
-    const KEYS: [&[u8]; 4] = [b"\"decision\"", b"\"permissionDecision\"", b"\"continue\"", b"\"hookSpecificOutput\""];
-    KEYS.iter().any(|key| bytes.windows(key.len()).any(|window| window == *key))
+fn looks_like_an_answer(text: &str) -> bool {
+    const KEYS: [&str; 4] = ["\"decision\"", "\"permissionDecision\"", "\"continue\"", "\"hookSpecificOutput\""];
+    KEYS.iter().any(|key| text.contains(key))
 }
 
 fn cut(captured: &Captured) -> Failure {

@@ -2,6 +2,7 @@
 
 use checkrein_core::{Decision, EventKind, Target};
 
+use super::defect::Defect;
 use crate::table::Dialect;
 
 /// Rules for reading replies.
@@ -15,6 +16,8 @@ pub struct ReplyTable {
     pub unknown_keys: UnknownPolicy,
     /// Treatment of values of the wrong type and of unknown decisions.
     pub bad_values: UnknownPolicy,
+    /// Deviations from JSON that the agent accepts. From an answer with another one, only restrictions are used.
+    pub tolerates: &'static [Defect],
     /// `true` if words for decisions are case-sensitive.
     pub exact_case: bool,
     /// Keys of an answer. Rendering a verdict uses the first suitable key. The reason of a decision is the next reason after it.

@@ -37,6 +37,9 @@ pub struct HttpSpec {
     /// `true` if the endpoint may be on this machine or in a private network. Link-local addresses and the metadata addresses of
     /// clouds are always refused.
     pub allow_private: bool,
+    /// File with certificates in PEM format that the hook trusts besides those of the system. An absolute path, or one that starts
+    /// with `~/`.
+    pub ca_file: Option<String>,
 }
 
 impl HttpSpec {
@@ -54,6 +57,7 @@ impl HttpSpec {
             secret,
             require_signed_reply,
             allow_private,
+            ca_file,
         } = self;
         properties.add("method", method);
         properties.add("url", url);
@@ -66,6 +70,9 @@ impl HttpSpec {
         properties.add_flag("follows redirects", *follow_redirects);
         properties.add_flag("wants signed replies", *require_signed_reply);
         properties.add_flag("public addresses only", !allow_private);
+        if let Some(file) = ca_file {
+            properties.add("trusts certificates in", file);
+        }
     }
 
     /// An endpoint that receives events by POST.
@@ -80,6 +87,7 @@ impl HttpSpec {
             secret: None,
             require_signed_reply: false,
             allow_private: true,
+            ca_file: None,
         }
     }
 
@@ -129,6 +137,13 @@ impl HttpSpec {
     #[must_use]
     pub fn require_signed_reply(mut self) -> Self {
         self.require_signed_reply = true;
+        self
+    }
+
+    /// Trusts the certificates of this file besides those of the system.
+    #[must_use]
+    pub fn ca_file(mut self, file: impl Into<String>) -> Self {
+        self.ca_file = Some(file.into());
         self
     }
 
@@ -186,6 +201,7 @@ impl fmt::Debug for HttpSpec {
             .field("has_secret", &self.secret.is_some())
             .field("require_signed_reply", &self.require_signed_reply)
             .field("allow_private", &self.allow_private)
+            .field("ca_file", &self.ca_file)
             .finish()
     }
 }

@@ -67,6 +67,23 @@ pub(crate) fn close_descriptors_on_exec() {
     }
 }
 
+/// Installs a handler without effect for `SIGXFSZ`, unless the signal is ignored.
+pub(crate) fn survive_file_size_limit() {
+    extern "C" fn nothing(_: libc::c_int) {}
+    // SAFETY: the structures are on this stack, and all zero is valid for them. The handler does nothing, so it is safe at any
+    // time.
+    #[expect(unsafe_code, reason = "the program must not end by this signal")]
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        let is_known = libc::sigaction(libc::SIGXFSZ, std::ptr::null(), &raw mut action) == 0;
+        if is_known && action.sa_sigaction == libc::SIG_DFL {
+            action.sa_sigaction = nothing as *const () as libc::sighandler_t;
+            action.sa_flags = libc::SA_RESTART;
+            libc::sigaction(libc::SIGXFSZ, &raw const action, std::ptr::null_mut());
+        }
+    }
+}
+
 /// Returns `true` if the host may execute a file.
 pub(crate) fn may_execute(path: &Path) -> bool {
     access(path, Access::EXEC_OK).is_ok()

@@ -47,7 +47,7 @@ fn spawn(spec: &SpawnSpec<'_>, stdio: ChildStdio) -> Result<Child, StartError> {
     };
     let prepared = sandbox::PreparedSandbox::new(limits, spec).map_err(StartError::sandbox)?;
     let pid = sandbox::spawn(spec, &prepared, &stdio)?;
-    Ok(Child::new(pid, marker).with_sandbox(sandbox::UsageMonitor::new(pid, limits)))
+    Ok(Child::new(pid, marker).with_sandbox(sandbox::UsageMonitor::new(pid, limits, spec.temporary)))
 }
 
 #[cfg(not(target_os = "linux"))]

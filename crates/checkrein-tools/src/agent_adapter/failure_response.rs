@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use checkrein::audit::{AuditEntry, AuditLog};
-use checkrein::hook_files::{Loaded, Sources};
+use checkrein::hook_files::{Loaded, Locations, Sources};
 use checkrein_core::{
     EventFilter, EventKind, Failure, FailureKind, FailurePolicy, HookInfo, Rules, Scope, Settlement, Source,
 };
@@ -86,9 +86,9 @@ impl AgentAdapter {
 
 /// Records in the audit log that checkrein denied the call of an unknown agent, if the user's files configure a log. Returns a
 /// note for the user if that fails.
-pub fn record_refusal(why: &str) -> Option<String> {
+pub fn record_refusal(why: &str, locations: Locations) -> Option<String> {
     let dir = std::env::current_dir().ok()?;
-    let loaded = Sources::discover(&native::DIALECT, &dir).load();
+    let loaded = Sources::discover_in(&native::DIALECT, &dir, locations).load();
     let log = AuditLog::from_settings(loaded.audit.as_ref()?);
     let project = dir.to_string_lossy();
     append(&log, AuditEntry::refusal(None, why).from_agent(None, Some(&project)))

@@ -25,6 +25,7 @@
 //! An agent starts a new process for every event. State that must outlive one event, such as the number of refused stops, is
 //! in small files of the user's state directory.
 
+mod depth;
 mod event_recording;
 mod failure_response;
 mod request;
@@ -37,20 +38,18 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use checkrein_core::{Event, EventFilter, EventKind, FailurePolicy, HookState, Record, Verdict, Warning};
+use checkrein_core::{Event, EventFilter, EventKind, FailurePolicy, HookState, JsonType, Record, Verdict, Warning};
 use checkrein_dialects::agents::native;
 use checkrein_dialects::{Answer, Dialect, HookSpec};
 use futures_util::future::{Either, select};
 
 use checkrein::engine::Engine;
-use checkrein::hook_files::{Loaded, Skip, Sources};
+use checkrein::hook_files::{HookVars, Loaded, Locations, Skip, Sources};
 use checkrein::internal::{DEPTH, StopLimit};
 use checkrein::session_store::{FileSessionStore, MemorySessionStore, SessionStore};
 use checkrein::trust::Trust;
+use depth::{MAX_DEPTH, depth};
 use request::Request;
-
-/// Recursion limit: a hook's command may start an agent or checkrein itself, which runs hooks again.
-const MAX_DEPTH: u32 = 5;
 
 /// Longest wait for the processes of cancelled hooks to exit.
 const REAP_TIMEOUT: Duration = Duration::from_secs(2);
@@ -66,6 +65,7 @@ pub struct AgentAdapter {
     agent: &'static Dialect,
     event: Option<String>,
     sources: Option<Sources>,
+    locations: Option<Locations>,
     trust: Trust,
     dir: Option<PathBuf>,
     state: Option<PathBuf>,
@@ -109,6 +109,7 @@ impl AgentAdapter {
             agent,
             event: None,
             sources: None,
+            locations: None,
             trust: Trust::default(),
             dir: None,
             state: checkrein::internal::state::directory().map(|dir| dir.join("sessions")),
@@ -131,6 +132,19 @@ impl AgentAdapter {
     #[must_use]
     pub fn sources(mut self, sources: Sources) -> Self {
         self.sources = Some(sources);
+        self
+    }
+
+    /// Locations of the user's files, approvals and state. Default: those that the variables of the process name. A program whose
+    /// variables may come from a project uses [`UserDirs::locations`](checkrein::hook_files::UserDirs::locations).
+    ///
+    /// Replaces the directories of [`trust`](Self::trust) and [`state`](Self::state), so call it before them.
+    #[must_use]
+    pub fn locations(mut self, locations: Locations) -> Self {
+        let state = locations.state_dir();
+        self.trust = state.as_ref().map(Trust::in_dir).unwrap_or_default();
+        self.state = state.map(|dir| dir.join("sessions"));
+        self.locations = Some(locations);
         self
     }
 
@@ -220,6 +234,10 @@ impl AgentAdapter {
                 return self.fail(request.kind(), &format!("the agent's payload is not valid JSON: {error}"), None);
             }
         };
+        if json.json_type() != JsonType::Object {
+            let why = format!("the agent's payload should be a JSON object, but is {}", json.json_type());
+            return self.fail(request.kind(), &why, None);
+        }
         let decode = || {
             let event = self.agent.event(json, self.event.as_deref());
             event.map_err(|error| format!("invalid payload from the agent: {error}"))
@@ -272,7 +290,10 @@ impl AgentAdapter {
     }
 
     fn sources_in(&self, dir: &Path) -> Sources {
-        self.sources.clone().unwrap_or_else(|| Sources::discover(&native::DIALECT, dir).trust(self.trust.clone()))
+        self.sources.clone().unwrap_or_else(|| {
+            let place = self.locations.clone().unwrap_or_default();
+            Sources::discover_in(&native::DIALECT, dir, place).trust(self.trust.clone())
+        })
     }
 
     fn fire(&self, mut event: Event, mut loaded: Loaded, dir: &Path, depth: u32) -> AgentResponse {
@@ -289,6 +310,7 @@ impl AgentAdapter {
                 )]
             });
         }
+        let sessions = self.session_store(&event);
         // Problems of files are reported once in a session.
         if event.kind() == EventKind::SessionStart {
             notes.extend(loaded.diagnostics.iter().map(ToString::to_string));
@@ -298,11 +320,10 @@ impl AgentAdapter {
             }));
         } else if loaded.hooks.iter().any(|spec| spec.state == HookState::Untrusted) {
             // These diagnostics explain ignored approvals.
-            let about_trust = ["approvals-not-private", "lockfile-not-trusted"];
+            let about_trust = ["approvals-not-private", "lockfile-not-trusted", "moved-by-variable"];
             let reasons = loaded.diagnostics.iter().filter(|diagnostic| about_trust.contains(&diagnostic.code));
-            notes.extend(reasons.map(ToString::to_string));
+            notes.extend(reasons.map(ToString::to_string).filter(|text| is_first_time(&*sessions, &event, text)));
         }
-        let sessions = self.session_store(&event);
         StopLimit::new(0, Arc::clone(&sessions)).trust_new_turn(&event);
         let is_in_phase = |spec: &HookSpec| spec.background == (self.phase == Phase::Background);
         let mut hooks = std::mem::take(&mut loaded.hooks);
@@ -336,8 +357,20 @@ impl AgentAdapter {
         }
         let vars = std::env::vars_os().filter(|(name, _)| name != DEPTH);
         let vars = vars.chain([(DEPTH.into(), OsString::from((depth + 1).to_string()))]);
+        let vars = HookVars::new(vars, self.locations.as_ref().unwrap_or(&Locations::default()));
+        if !vars.replaced.is_empty() && event.kind() == EventKind::SessionStart {
+            notes.push(format!(
+                "hooks get the usual value of {}: a project can set such variables, so they do not name your directories \
+                 here; set them for a hook with `env`",
+                vars.replaced.join(", ")
+            ));
+        }
+        let vars = vars.vars;
         let has_sandbox = hooks.iter().any(|spec| spec.sandbox().is_some());
         let mut engine = Engine::builder().cwd(dir).vars(vars).hooks(hooks).session_store(Arc::clone(&sessions));
+        if self.locations.as_ref().is_some_and(|locations| !locations.trusts_variables()) {
+            engine = engine.distrust_variables();
+        }
         if let Some(compat) = loaded.compat {
             engine = engine.compat(compat);
         }
@@ -388,16 +421,15 @@ impl AgentAdapter {
         if self.phase == Phase::Background {
             return AgentResponse { record, undelivered_notes: notes.clone(), notes, ..AgentResponse::default() };
         }
-        // The reason already contains the warning of the hook that decided.
-        let decided = |warning: &&Warning| verdict.decided_by().is_some_and(|hook| *hook == *warning.hook);
-        let warnings = verdict.warnings().iter().filter(|warning| !decided(warning));
+        // The reason already contains the failure of the hook that decided.
+        let in_reason = |warning: &&Warning| {
+            warning.failure.is_some() && verdict.decided_by().is_some_and(|hook| *hook == *warning.hook)
+        };
+        let warnings = verdict.warnings().iter().filter(|warning| !in_reason(warning));
         for warning in warnings {
             let text = warning.to_string();
             // A persistent warning would repeat with every event, so it is shown once in a session.
-            if !warning.persistent
-                || sessions
-                    .claim(event.envelope.session_id.as_deref().filter(|id| !id.is_empty()), &format!("shown {text}"))
-            {
+            if !warning.persistent || is_first_time(&**sessions, event, &text) {
                 notes.push(text);
             }
         }
@@ -407,6 +439,12 @@ impl AgentAdapter {
         notes.extend(answer.notes.iter().cloned());
         AgentResponse { answer, record, notes, undelivered_notes: undelivered, has_background: false }
     }
+}
+
+/// Returns `true` if a note was not shown yet in the session of the event.
+fn is_first_time(sessions: &dyn SessionStore, event: &Event, note: &str) -> bool {
+    let session = event.envelope.session_id.as_deref().filter(|id| !id.is_empty());
+    sessions.claim(session, &format!("shown {note}"))
 }
 
 /// Signal that cancels an event. `None`: never.
@@ -431,8 +469,4 @@ impl fmt::Debug for CancelSignal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.0.is_some() { "CancelSignal(..)" } else { "CancelSignal(never)" })
     }
-}
-
-fn depth() -> u32 {
-    std::env::var(DEPTH).ok().and_then(|depth| depth.parse().ok()).unwrap_or(0)
 }

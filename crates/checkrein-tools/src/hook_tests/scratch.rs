@@ -2,9 +2,10 @@
 //!
 //! Must never write outside of the scratch directory.
 
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
 
+use checkrein::internal::regular_file;
 use checkrein_core::RawJson;
 
 use super::case::NewFile;
@@ -70,7 +71,14 @@ impl Scratch {
         if let Some(parent) = to.parent() {
             std::fs::create_dir_all(parent)?;
         }
-        std::fs::copy(project.join(relative), to).map(drop)
+        // The file can be a link to a pipe or a device.
+        let mut from = regular_file::open(&project.join(relative))?.take(MAX_BYTES + 1);
+        let permissions = from.get_ref().metadata()?.permissions();
+        let mut copy = std::fs::File::create(to)?;
+        if io::copy(&mut from, &mut copy)? > MAX_BYTES {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("{} is too large", relative.display())));
+        }
+        copy.set_permissions(permissions)
     }
 
     /// Creates files, and replaces existing ones.

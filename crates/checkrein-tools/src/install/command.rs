@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use checkrein::hook_files::Locations;
+use checkrein::hook_files::{Locations, UserDirs};
 use checkrein::internal::shell::{ShellEnv, simple_commands};
 
 /// Program that agents call.
@@ -12,12 +12,25 @@ use checkrein::internal::shell::{ShellEnv, simple_commands};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Program {
     path: PathBuf,
+    dirs: UserDirs,
 }
 
 impl Program {
     /// Program with this path.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into() }
+        Self { path: path.into(), dirs: UserDirs::default() }
+    }
+
+    /// Names these directories in each call, because `checkrein hook` does not take them from variables.
+    #[must_use]
+    pub fn with_dirs(mut self, dirs: UserDirs) -> Self {
+        self.dirs = dirs;
+        self
+    }
+
+    /// Directories that each call names.
+    pub fn dirs(&self) -> &UserDirs {
+        &self.dirs
     }
 
     /// The running program: by its path on `PATH` if that is the same file, else by its own path.
@@ -30,7 +43,7 @@ impl Program {
             |found: &PathBuf| found.canonicalize().is_ok_and(|real| own.canonicalize().is_ok_and(|own| own == real));
         let name = own.file_name().map(PathBuf::from);
         let found = name.and_then(|name| on_path(&name, place)).filter(same);
-        Ok(Self { path: found.unwrap_or(own) })
+        Ok(Self::new(found.unwrap_or(own)))
     }
 
     /// Reason why entries cannot call this program. `None` if they can.
@@ -66,7 +79,7 @@ impl Program {
     /// Returns `true` if both are the same file, even by different paths.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let real = |program: &Self| program.path.canonicalize().ok();
-        self == other || real(self).is_some_and(|path| Some(path) == real(other))
+        self.path == other.path || real(self).is_some_and(|path| Some(path) == real(other))
     }
 
     /// Shell command for this call.
@@ -77,6 +90,9 @@ impl Program {
         }
         if call.fail_open {
             words.push("--fail-open".to_owned());
+        }
+        for (option, dir) in self.dirs.options() {
+            words.extend([option.to_owned(), quoted(&dir.to_string_lossy())]);
         }
         words.join(" ")
     }
@@ -108,14 +124,19 @@ pub(super) fn read(command: &str) -> Option<(Program, Call)> {
     let mut words = step.args.iter().map(|arg| arg.text.as_str());
     let (Some("hook"), Some(agent)) = (words.next(), words.next()) else { return None };
     let mut call = Call { agent: agent.to_owned(), event: None, fail_open: false };
+    let mut dirs = UserDirs::default();
     while let Some(word) = words.next() {
         match word {
             "--event" => call.event = Some(words.next()?.to_owned()),
             "--fail-open" => call.fail_open = true,
-            _ => return None,
+            option => {
+                if !dirs.set(option, words.next()?) {
+                    return None;
+                }
+            }
         }
     }
-    Some((Program::new(&step.program.text), call))
+    Some((Program::new(&step.program.text).with_dirs(dirs), call))
 }
 
 /// Finds the first program of this name on `PATH`.
@@ -161,9 +182,12 @@ mod tests {
         for path in ["checkrein", "/usr/bin/checkrein", "/home/ann o'neill/bin/checkrein", "/tmp/$x/checkrein"] {
             for event in [None, Some("preToolUse".to_owned())] {
                 for fail_open in [false, true] {
-                    let call = Call { agent: "copilot@pascal".to_owned(), event: event.clone(), fail_open };
-                    let line = Program::new(path).line(&call);
-                    assert_eq!(read(&line), Some((Program::new(path), call)), "{line}");
+                    for dirs in [UserDirs::default(), UserDirs::default().home("/home/ann o'neill").state("/s")] {
+                        let call = Call { agent: "copilot@pascal".to_owned(), event: event.clone(), fail_open };
+                        let program = Program::new(path).with_dirs(dirs);
+                        let line = program.line(&call);
+                        assert_eq!(read(&line), Some((program, call)), "{line}");
+                    }
                 }
             }
         }

@@ -1,8 +1,9 @@
 //! Errors of an installation.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use checkrein::internal::regular_file::ReadError;
 use checkrein_core::Scope;
 use checkrein_document::LineColumn;
 
@@ -50,6 +51,38 @@ pub enum InstallError {
         /// File.
         path: PathBuf,
     },
+    /// The file belongs to another user, and only that user or root can write a file with this owner.
+    #[error(
+        "{}: the file belongs to another user (uid {uid}, gid {gid}), and a change would make it yours (nothing was changed; \
+         change the owner first, or edit it as that user)", path.display()
+    )]
+    OtherOwner {
+        /// File.
+        path: PathBuf,
+        /// User id of the owner.
+        uid: u32,
+        /// Group id of the owner.
+        gid: u32,
+    },
+    /// A link of the project leads out of it.
+    #[error(
+        "{} leads out of the project, to {} (nothing was changed; replace the link with a file, or install without --project)",
+        path.display(), real.display()
+    )]
+    OutOfProject {
+        /// File in the project.
+        path: PathBuf,
+        /// File that the path leads to.
+        real: PathBuf,
+    },
+    /// The path is no regular file, or the file is too large.
+    #[error("{}: {error} (nothing was changed; remove it or move it first)", path.display())]
+    Unreadable {
+        /// File.
+        path: PathBuf,
+        /// Error of the reader.
+        error: ReadError,
+    },
     /// The file is a dangling symbolic link.
     #[error("{}: the target of this symbolic link does not exist (nothing was changed; fix the link first)", path.display())]
     Dangling {
@@ -77,7 +110,18 @@ pub enum InstallError {
 }
 
 impl InstallError {
-    pub(super) fn io(doing: &'static str, path: &std::path::Path) -> impl FnOnce(io::Error) -> Self {
+    pub(super) fn from_read_error(path: &Path, error: ReadError) -> Self {
+        let path = path.to_owned();
+        match error {
+            ReadError::NotText(_) => Self::NotText { path },
+            ReadError::DeadLink => Self::Dangling { path },
+            ReadError::Io(source) => Self::Io { doing: "read", path, source },
+            ReadError::NoPermission => Self::Io { doing: "read", path, source: io::ErrorKind::PermissionDenied.into() },
+            error => Self::Unreadable { path, error },
+        }
+    }
+
+    pub(super) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { doing, path, source }
     }

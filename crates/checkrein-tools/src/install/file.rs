@@ -5,6 +5,9 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use checkrein::internal::real_path::leads_out_of;
+use checkrein::internal::regular_file;
+
 use super::InstallError;
 
 /// File behind a path, and its text.
@@ -16,22 +19,47 @@ pub(super) struct Read {
     pub(super) text: Option<String>,
 }
 
-/// Reads a file that may not exist.
-pub(super) fn read(path: &Path) -> Result<Read, InstallError> {
-    let is_link = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
-    let real = match path.canonicalize() {
-        Ok(real) => real,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return match is_link {
-                true => Err(InstallError::Dangling { path: path.to_owned() }),
-                false => Ok(Read { real: path.to_owned(), text: None }),
-            };
-        }
-        Err(error) => return Err(InstallError::io("read", path)(error)),
+/// Maximum size of a settings file, in bytes.
+const MAX_SIZE: u64 = checkrein_document::MAX_SIZE as u64;
+
+/// Reads a file that may not exist. With `project`, the file must be inside of this directory after all links are resolved.
+pub(super) fn read(path: &Path, project: Option<&Path>) -> Result<Read, InstallError> {
+    let text = match regular_file::read_text(path, MAX_SIZE) {
+        Ok(text) => Some(text),
+        Err(error) if error.is_missing() => None,
+        Err(error) => return Err(InstallError::from_read_error(path, error)),
     };
-    let bytes = fs::read(&real).map_err(InstallError::io("read", path))?;
-    let text = String::from_utf8(bytes).map_err(|_| InstallError::NotText { path: path.to_owned() })?;
-    Ok(Read { real, text: Some(text) })
+    let real = match &text {
+        Some(_) => path.canonicalize().map_err(InstallError::io("read", path))?,
+        None => path.to_owned(),
+    };
+    // The directory of a missing file can be a link too.
+    if let Some(real) = project.and_then(|project| leads_out_of(project, path)) {
+        return Err(InstallError::OutOfProject { path: path.to_owned(), real });
+    }
+    Ok(Read { real, text })
+}
+
+/// Reads the text of a settings file that checkrein does not change. `None` if it cannot be read.
+pub(super) fn read_text(path: &Path) -> Option<String> {
+    regular_file::read_text(path, MAX_SIZE).ok()
+}
+
+/// Checks that a file can be replaced by one with the same owner and permissions.
+pub(super) fn check_replaceable(path: &Path) -> Result<(), InstallError> {
+    let Ok(existing) = path.metadata() else { return Ok(()) };
+    if existing.permissions().readonly() {
+        return Err(InstallError::ReadOnly { path: path.to_owned() });
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let user = rustix::process::geteuid();
+        if !user.is_root() && existing.uid() != user.as_raw() {
+            return Err(InstallError::OtherOwner { path: path.to_owned(), uid: existing.uid(), gid: existing.gid() });
+        }
+    }
+    Ok(())
 }
 
 /// Lock of a directory. While it is held, no other checkrein process changes files in it.
@@ -58,13 +86,10 @@ impl Lock {
 }
 
 /// Writes a temporary file in the same directory, syncs it and renames it to `path`. An existing file keeps its owner and its
-/// permissions.
+/// permissions; if the system does not permit that, the file stays unchanged.
 pub(super) fn replace(path: &Path, text: &str, executable: bool) -> Result<(), InstallError> {
-    let existing = path.metadata().ok();
-    if existing.as_ref().is_some_and(|existing| existing.permissions().readonly()) {
-        return Err(InstallError::ReadOnly { path: path.to_owned() });
-    }
-    write(path, text, existing.as_ref(), executable)
+    check_replaceable(path)?;
+    write(path, text, path.metadata().ok().as_ref(), executable)
 }
 
 fn write(path: &Path, text: &str, like: Option<&fs::Metadata>, executable: bool) -> Result<(), InstallError> {
@@ -84,7 +109,7 @@ fn write(path: &Path, text: &str, like: Option<&fs::Metadata>, executable: bool)
         file.write_all(text.as_bytes())?;
         if let Some(like) = like {
             #[cfg(unix)]
-            keep_owner(&file, like);
+            keep_owner(&file, like)?;
             file.set_permissions(like.permissions())?;
         }
         file.sync_all()?;
@@ -101,16 +126,16 @@ fn write(path: &Path, text: &str, like: Option<&fs::Metadata>, executable: bool)
 pub(super) fn back_up(path: &Path, text: &str) -> Result<PathBuf, InstallError> {
     for number in 1_u32.. {
         let copy = backup_path(path, number);
-        match fs::read(&copy) {
+        match regular_file::read(&copy, MAX_SIZE) {
             Ok(existing) if existing == text.as_bytes() && newest_backup(path).is_some_and(|newest| newest == copy) => {
                 return Ok(copy);
             }
             Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(error) if error.is_missing() => {
                 write(&copy, text, path.metadata().ok().as_ref(), false)?;
                 return Ok(copy);
             }
-            Err(error) => return Err(InstallError::io("read", &copy)(error)),
+            Err(error) => return Err(InstallError::from_read_error(&copy, error)),
         }
     }
     Err(InstallError::io("write", path)(io::Error::other("too many backups")))
@@ -165,14 +190,18 @@ fn remove_stale(path: &Path) {
     }
 }
 
-/// Sets the owner and group of the replaced file, if the system permits it.
+/// Sets the owner and group of the replaced file.
 #[cfg(unix)]
-fn keep_owner(file: &File, existing: &fs::Metadata) {
+fn keep_owner(file: &File, existing: &fs::Metadata) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;
-    let own = file.metadata().ok();
-    if own.is_none_or(|own| (own.uid(), own.gid()) != (existing.uid(), existing.gid())) {
-        let _ = std::os::unix::fs::fchown(file, Some(existing.uid()), Some(existing.gid()));
+    let own = file.metadata()?;
+    if (own.uid(), own.gid()) == (existing.uid(), existing.gid()) {
+        return Ok(());
     }
+    std::os::unix::fs::fchown(file, Some(existing.uid()), Some(existing.gid())).map_err(|error| {
+        let (uid, gid) = (existing.uid(), existing.gid());
+        io::Error::new(error.kind(), format!("cannot keep its owner (uid {uid}, gid {gid}): {error}"))
+    })
 }
 
 /// Syncs a directory, so that a rename in it is durable.

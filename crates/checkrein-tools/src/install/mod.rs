@@ -143,7 +143,7 @@ impl Installer {
         let mut found = Vec::new();
         for row in dialect.config.files.iter().filter(|row| !row.path.contains('*') && row.extensions.is_empty()) {
             for path in self.place.bases(row.base, &self.dir).iter().map(|base| base.join(row.path)) {
-                let Ok(text) = std::fs::read_to_string(&path) else { continue };
+                let Some(text) = file::read_text(&path) else { continue };
                 let shown = path.display();
                 let format = Format::from_path(&path).unwrap_or(Format::Json);
                 let settings = dialect.decode(&shown.to_string(), row.scope, &text, format).settings;
@@ -182,6 +182,12 @@ impl Installer {
         let program = self.program_at(scope);
         if !program.is_found(&self.place) {
             notes.push(format!("`{}` not found: the agent cannot call it", program.path().display()));
+        }
+        if scope != Scope::User && !self.program.dirs().is_empty() {
+            notes.push(
+                "these entries do not name your home directory: checkrein then uses that of the account database"
+                    .to_owned(),
+            );
         }
         if let Some(warning) = stays_open(agent, self.choice.fail_open) {
             notes.push(warning);

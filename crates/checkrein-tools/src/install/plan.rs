@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use checkrein::internal::repository;
 use checkrein_core::Scope;
 use checkrein_dialects::Dialect;
 use checkrein_document::Format;
@@ -42,6 +43,8 @@ pub struct Change {
     /// New text. `None` if the file will not exist.
     pub after: Option<String>,
     edit: Edit,
+    /// Directory that the file must not leave.
+    project: Option<PathBuf>,
 }
 
 /// Edit of a file, independent of its current text.
@@ -93,12 +96,19 @@ impl ChangeResult {
 }
 
 impl Installer {
+    /// Root of the repository, or the directory itself. Links of a project must not lead out of it.
+    fn project_root(&self) -> &Path {
+        repository(&self.dir).unwrap_or(&self.dir)
+    }
+
     /// Plans an installation for an agent: in the user's settings or, with [`Scope::Project`], in those of the directory.
     ///
     /// # Errors
     /// The agent's settings are unknown, or a file cannot be read or changed.
     pub fn plan(&self, agent: &'static Dialect, scope: Scope) -> Result<Plan, InstallError> {
         let (target, others) = self.targets(agent, scope)?;
+        let root = self.project_root();
+        let project = if scope == Scope::User { None } else { Some(root) };
         let program = self.program_at(scope);
         let rows = || desired_entries::events(agent, self.choice.all_events);
         let dialect = desired_entries::entry_dialect(agent).name;
@@ -106,16 +116,16 @@ impl Installer {
         if agent.config.format.is_programs() {
             for row in rows() {
                 let text = desired_entries::script(agent, row, program, &self.choice);
-                changes.push(Change::new(target.join(row.name), Edit::WriteFile { agent: dialect, text })?);
+                changes.push(Change::new(target.join(row.name), Edit::WriteFile { agent: dialect, text }, project)?);
             }
         } else {
             let entries = desired_entries::entries(agent, program, &self.choice)
                 .ok_or_else(|| self.manual_install_error(agent))?;
             for other in others {
-                let change = Change::new(other, Edit::Strip { agent: dialect, entries: entries.clone() })?;
+                let change = Change::new(other, Edit::Strip { agent: dialect, entries: entries.clone() }, project)?;
                 changes.extend(change.is_needed().then_some(change));
             }
-            changes.push(Change::new(target.clone(), Edit::Add { agent: dialect, entries })?);
+            changes.push(Change::new(target.clone(), Edit::Add { agent: dialect, entries }, project)?);
         }
         let mut notes = self.notes(agent, scope, &target);
         for change in &changes {
@@ -131,11 +141,13 @@ impl Installer {
     /// As [`plan`](Self::plan).
     pub fn plan_removal(&self, agent: &'static Dialect, scope: Scope) -> Result<Plan, InstallError> {
         let (target, others) = self.targets(agent, scope)?;
+        let root = self.project_root();
+        let project = if scope == Scope::User { None } else { Some(root) };
         let dialect = desired_entries::entry_dialect(agent).name;
         let mut changes = Vec::new();
         if agent.config.format.is_programs() {
             for row in agent.events {
-                let change = Change::new(target.join(row.name), Edit::RemoveFile { agent: dialect })?;
+                let change = Change::new(target.join(row.name), Edit::RemoveFile { agent: dialect }, project)?;
                 changes.extend(change.is_needed().then_some(change));
             }
         } else {
@@ -143,7 +155,7 @@ impl Installer {
             let entries = desired_entries::entries(agent, program, &self.choice)
                 .ok_or_else(|| self.manual_install_error(agent))?;
             for path in others.into_iter().chain([target]) {
-                changes.push(Change::new(path, Edit::Strip { agent: dialect, entries: entries.clone() })?);
+                changes.push(Change::new(path, Edit::Strip { agent: dialect, entries: entries.clone() }, project)?);
             }
         }
         let notes = changes.iter().filter_map(link_note).collect();
@@ -191,13 +203,13 @@ impl Plan {
 }
 
 impl Change {
-    fn new(path: PathBuf, edit: Edit) -> Result<Self, InstallError> {
-        let read = file::read(&path)?;
+    fn new(path: PathBuf, edit: Edit, project: Option<&Path>) -> Result<Self, InstallError> {
+        let read = file::read(&path, project)?;
         let after = edit.text(&path, read.text.as_deref(), read_backup(&read.real).as_deref())?;
-        if after != read.text && read.real.metadata().is_ok_and(|metadata| metadata.permissions().readonly()) {
-            return Err(InstallError::ReadOnly { path });
+        if after != read.text {
+            file::check_replaceable(&read.real)?;
         }
-        Ok(Self { path, real: read.real, before: read.text, after, edit })
+        Ok(Self { path, real: read.real, before: read.text, after, edit, project: project.map(Path::to_owned) })
     }
 
     /// Returns `true` if the file would change.
@@ -214,7 +226,7 @@ impl Change {
             return Ok(unchanged());
         }
         let _lock = Lock::acquire(directory)?;
-        let read = file::read(&self.path)?;
+        let read = file::read(&self.path, self.project.as_deref())?;
         let original = read_backup(&read.real);
         let after = self.edit.text(&self.path, read.text.as_deref(), original.as_deref())?;
         if after == read.text {
@@ -250,7 +262,7 @@ impl Change {
 
 /// Original text of a file, from its backup.
 fn read_backup(real: &Path) -> Option<String> {
-    std::fs::read_to_string(file::newest_backup(real)?).ok()
+    file::read_text(&file::newest_backup(real)?)
 }
 
 /// Removes empty directories up to the one named `checkrein`, which only an installation creates.

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use checkrein::hook_files::UserDirs;
 use checkrein_core::{HookState, Scope};
 use checkrein_dialects::{CommandLine, Dialect, EventRow, HandlerSpec, HostBehavior};
 use checkrein_document::Format;
@@ -87,6 +88,8 @@ pub struct Installed {
     pub drift: Vec<String>,
     /// `true` if the entries have `--fail-open`.
     pub fails_open: bool,
+    /// Directories of the user that the entries name.
+    pub dirs: UserDirs,
     /// Other agents that read the same file.
     pub also_read_by: Vec<&'static str>,
 }
@@ -162,7 +165,7 @@ impl Installer {
     fn installed(&self, agent: &'static Dialect, scope: Scope) -> Option<Installed> {
         let (target, others) = self.targets(agent, scope).ok()?;
         let dialect = desired_entries::entry_dialect(agent).name;
-        let has = |path: &PathBuf| std::fs::read_to_string(path).is_ok_and(|text| has_ours(&text, dialect));
+        let has = |path: &PathBuf| file::read_text(path).is_some_and(|text| has_ours(&text, dialect));
         let path = others.into_iter().find(|other| !has(&target) && has(other)).unwrap_or_else(|| target.clone());
         let also_read_by = self.also_read_by(agent, &path);
         let mut installed = Installed {
@@ -174,6 +177,7 @@ impl Installer {
             left_out: Vec::new(),
             drift: Vec::new(),
             fails_open: false,
+            dirs: UserDirs::default(),
             also_read_by,
         };
         let read = if agent.config.format.is_programs() {
@@ -216,6 +220,10 @@ impl Installer {
             } else if !program.is_same(expected) {
                 installed.drift.push(format!("calls `{shown}` instead of `{}`", expected.path().display()));
             }
+            if program.dirs() != expected.dirs() {
+                let (named, wanted) = (directories(program), directories(expected));
+                installed.drift.push(format!("calls checkrein with {named} instead of {wanted}"));
+            }
         }
         let choice = Choice {
             // The option of the existing entries.
@@ -223,6 +231,7 @@ impl Installer {
             all_events: true,
         };
         installed.fails_open = choice.fail_open;
+        installed.dirs = programs.first().map(|program| program.dirs().clone()).unwrap_or_default();
         let program = programs.first().unwrap_or(expected);
         installed.drift.extend(texts.changed(agent, program, &choice));
     }
@@ -230,7 +239,7 @@ impl Installer {
     /// Our hooks in a file.
     fn entries(&self, agent: &'static Dialect, scope: Scope, path: &Path) -> Result<(Vec<Entry>, Texts), String> {
         let dialect = desired_entries::entry_dialect(agent);
-        let Some(text) = file::read(path).map_err(|error| error.to_string())?.text else {
+        let Some(text) = file::read(path, None).map_err(|error| error.to_string())?.text else {
             return Ok((Vec::new(), Texts::default()));
         };
         let decoded = dialect.decode(&path.display().to_string(), scope, &text, Format::Json);
@@ -261,7 +270,7 @@ impl Installer {
         let mut scripts = Vec::new();
         for event in agent.events {
             let path = directory.join(event.name);
-            let Some(text) = file::read(&path).map_err(|error| error.to_string())?.text else { continue };
+            let Some(text) = file::read(&path, None).map_err(|error| error.to_string())?.text else { continue };
             let Some(command) = desired_entries::script_command(&text).filter(|command| is_own(command, agent.name))
             else {
                 continue;
@@ -271,6 +280,13 @@ impl Installer {
         }
         Ok((entries, Texts { scripts, ..Texts::default() }))
     }
+}
+
+/// Directories that calls of a program name, for messages.
+fn directories(program: &Program) -> String {
+    let options = program.dirs().options().map(|(option, dir)| format!("`{option} {}`", dir.display()));
+    let options = options.collect::<Vec<_>>().join(", ");
+    if options.is_empty() { "no directories".to_owned() } else { options }
 }
 
 /// Texts of our hooks.

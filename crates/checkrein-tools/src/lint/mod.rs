@@ -14,10 +14,11 @@ pub use rules::{LintRule, RULES, rule};
 
 use std::path::Path;
 
+use checkrein::internal::regular_file;
 use checkrein_core::{EventKind, HookState};
 use checkrein_dialects::config::{Diagnostic, Location, Severity};
 use checkrein_dialects::{HandlerSpec, HookSpec};
-use checkrein_document::{LineIndex, Span};
+use checkrein_document::{LineIndex, MAX_SIZE, Span};
 
 use script::Script;
 
@@ -42,7 +43,7 @@ fn lint_hook(hook: &HookSpec, dir: &Path) -> Vec<Diagnostic> {
         script.lint(hook, &mut |code, line, message| found.push(for_script(hook, code, line, message, script)));
     }
     if !found.is_empty() {
-        let config = hook.info.source.file.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
+        let config = hook.info.source.file.as_ref().and_then(|file| read_text(file));
         let texts = [config.as_deref(), script.as_ref().and_then(Script::text)];
         found.retain(|diagnostic| !texts.iter().flatten().any(|text| allows(text, diagnostic.code)));
     }
@@ -52,8 +53,12 @@ fn lint_hook(hook: &HookSpec, dir: &Path) -> Vec<Diagnostic> {
 /// Returns `true` if a comment in the diagnostic's file silences it. Only lints can be silenced. Some of them are found when
 /// files are read, before [`lint`] runs.
 pub fn is_silenced(diagnostic: &Diagnostic) -> bool {
-    rule(diagnostic.code).is_some()
-        && std::fs::read_to_string(&diagnostic.file).is_ok_and(|text| allows(&text, diagnostic.code))
+    rule(diagnostic.code).is_some() && read_text(&diagnostic.file).is_some_and(|text| allows(&text, diagnostic.code))
+}
+
+/// Reads a hook file or a script. `None` if it cannot be read.
+fn read_text(file: &str) -> Option<String> {
+    regular_file::read_text(Path::new(file), MAX_SIZE as u64).ok()
 }
 
 /// Returns `true` if a comment in this text silences the lint `code`.
@@ -87,7 +92,7 @@ fn with_help_and_line(diagnostic: Diagnostic, line: Option<u32>) -> Diagnostic {
         Some(rule) => diagnostic.with_help(rule.help),
         None => diagnostic,
     };
-    match line.zip(std::fs::read_to_string(&diagnostic.file).ok()) {
+    match line.zip(read_text(&diagnostic.file)) {
         Some((line, text)) => diagnostic.at(location(&text, line)),
         None => diagnostic,
     }

@@ -6,6 +6,7 @@ use checkrein_dialects::{CommandLine, CommandSpec, Data, Dialect, HookSpec};
 
 use super::code::Code;
 use super::{answers, fields, shell};
+use checkrein::internal::regular_file;
 use checkrein::internal::shell::{ShellEnv, simple_commands, simple_commands_of_argv};
 
 /// Largest script that is read, in bytes.
@@ -102,9 +103,7 @@ impl Script {
 
 /// Reads a text file of at most [`MAX_SCRIPT_SIZE`]. Returns `None` for binary files.
 fn read(path: &Path) -> Option<String> {
-    path.metadata().ok().filter(|metadata| metadata.is_file() && metadata.len() <= MAX_SCRIPT_SIZE)?;
-    let bytes = std::fs::read(path).ok()?;
-    String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
+    regular_file::read_text(path, MAX_SCRIPT_SIZE).ok().filter(|text| !text.contains('\0'))
 }
 
 fn file(path: &Path, text: Option<&str>, direct: bool, report: &mut Report<'_>) {

@@ -4,12 +4,16 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
+use checkrein::internal::regular_file;
 use checkrein_core::RawJson;
 
 use super::entry::Entry;
 
 /// Longest entry, in bytes.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Maximum rest of a longer line that is skipped, in bytes.
+const MAX_SKIPPED: u64 = 4 * MAX_BYTES;
 
 /// Line without a valid entry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, serde::Serialize, schemars::JsonSchema)]
@@ -31,7 +35,7 @@ pub struct BadLine {
 pub fn read(path: &Path) -> io::Result<Lines> {
     Ok(Lines {
         path: path.to_owned(),
-        input: BufReader::new(File::open(path)?),
+        input: BufReader::new(regular_file::open_argument(path)?),
         line: 0,
         ready: Vec::new(),
         ended: false,
@@ -70,9 +74,9 @@ impl Lines {
                 Ok(Some(bytes))
             }
             Ok(length) if length as u64 == MAX_BYTES => {
-                if let Err(error) = self.input.skip_until(b'\n') {
-                    return Err(self.bad(self.line, format!("cannot read the line: {error}")));
-                }
+                let skipped = (&mut self.input).take(MAX_SKIPPED).skip_until(b'\n');
+                // A file without line breaks is no recording.
+                self.ended = !skipped.is_ok_and(|skipped| (skipped as u64) < MAX_SKIPPED);
                 Err(self.bad(self.line, too_long()))
             }
             Ok(_) => Ok(Some(bytes)),

@@ -9,9 +9,12 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::entry::RecordedEvent;
-use checkrein::internal::{line_file, private_file, state};
+use checkrein::internal::{line_file, private_file, regular_file, state};
 
 const NAME: &str = "recording.json";
+
+/// Maximum size of the state file, in bytes.
+const MAX_SIZE: u64 = 64 * 1024;
 
 /// Starts and stops recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,12 +107,10 @@ impl RecordingControl {
     /// The state file exists and cannot be read.
     pub fn current(&self) -> Result<Option<Recording>, SwitchError> {
         let path = self.path();
-        let bytes = match std::fs::read(&path) {
+        let bytes = match regular_file::read(&path, MAX_SIZE) {
             Ok(bytes) => bytes,
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                return Ok(None);
-            }
-            Err(error) => return Err(SwitchError::File { path, error }),
+            Err(error) if error.is_missing() => return Ok(None),
+            Err(error) => return Err(SwitchError::File { path, error: error.into() }),
         };
         let json = RawJson::parse_bytes(&bytes).map_err(|error| error.to_string());
         let read = json.and_then(|json| json.read::<Recording>().map_err(|error| error.to_string()));

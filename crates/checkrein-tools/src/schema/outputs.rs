@@ -288,6 +288,7 @@ pub fn status() -> Value {
         ("left_out", texts()),
         ("drift", texts()),
         ("fails_open", flag()),
+        ("directories", list_of(&object(&[("option", text()), ("path", text())]))),
         ("also_read_by", texts()),
     ]);
     let found = object(&[("program", or_null(&text())), ("version", or_null(&text())), ("directories", texts())]);

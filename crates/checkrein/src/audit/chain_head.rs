@@ -8,7 +8,7 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use super::hash_chain::HASH;
-use crate::append_file;
+use crate::{append_file, regular_file};
 
 /// Position of an entry in the chain. As text: `SEQ:HASH`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -86,19 +86,19 @@ pub(super) fn with_shared_lock<T>(
 ) -> io::Result<(Option<Head>, T)> {
     let path = path(log);
     loop {
-        match File::open(&path) {
+        match regular_file::open(&path) {
             Ok(mut file) => {
                 append_file::lock_shared(&file, append_file::PATIENCE)?;
                 return Ok((read(&mut file)?, work()?));
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(error) if error.is_missing() => {
                 let result = work()?;
                 // The first writer may have created the head in between.
                 if !path.exists() {
                     return Ok((None, result));
                 }
             }
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Files of a log: the current one and the full ones, and the iteration over their entries.
 
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use checkrein_core::RawJson;
@@ -9,6 +9,10 @@ use checkrein_core::RawJson;
 use super::chain_head::{self, Head};
 use super::entry::AuditEntry;
 use super::hash_chain;
+use crate::regular_file;
+
+/// Maximum length of a line, in bytes. A longer one is an error: no writer writes it.
+pub(super) const MAX_LINE: u64 = 256 * 1024 * 1024;
 
 /// Returns the name of a full file: the name of the log and the number of the file's last entry.
 pub(super) fn full(log: &Path, last: u64) -> PathBuf {
@@ -52,11 +56,11 @@ pub(super) struct Opened {
 pub(super) fn all(log: &Path) -> io::Result<(Option<Head>, Vec<Opened>)> {
     chain_head::with_shared_lock(log, || {
         let mut paths = all_full(log)?;
-        if log.exists() {
+        if log.symlink_metadata().is_ok() {
             paths.push(log.to_owned());
         }
         let open = |path: PathBuf| {
-            let file = File::open(&path)?;
+            let file = regular_file::open(&path)?;
             let length = file.metadata()?.len();
             Ok(Opened { path, text: BufReader::new(file.take(length)) })
         };
@@ -84,7 +88,7 @@ pub struct LogLine {
 #[derive(Debug)]
 pub struct LogLines {
     files: std::vec::IntoIter<Opened>,
-    open: Option<(PathBuf, u64, io::Split<Text>)>,
+    open: Option<(PathBuf, u64, Text)>,
 }
 
 impl LogLines {
@@ -100,24 +104,37 @@ impl Iterator for LogLines {
         loop {
             if self.open.is_none() {
                 let Opened { path, text } = self.files.next()?;
-                self.open = Some((path, 0, text.split(b'\n')));
+                self.open = Some((path, 0, text));
             }
-            let (path, number, lines) = self.open.as_mut()?;
+            let (path, number, text) = self.open.as_mut()?;
             *number += 1;
-            match lines.next() {
-                Some(Ok(bytes)) => {
+            let mut bytes = Vec::new();
+            match read_line(text, &mut bytes) {
+                Ok(0) => self.open = None,
+                Ok(_) => {
+                    bytes.pop_if(|last| *last == b'\n');
                     if let Some(line) = line(path, *number, &bytes) {
                         return Some(Ok(line));
                     }
                 }
-                Some(Err(error)) => {
+                Err(error) => {
                     self.open = None;
                     return Some(Err(error));
                 }
-                None => self.open = None,
             }
         }
     }
+}
+
+/// Reads a line with its line break. Returns its length, or 0 at the end.
+pub(super) fn read_line(text: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<usize> {
+    let length = text.take(MAX_LINE + 1).read_until(b'\n', bytes)?;
+    if length as u64 > MAX_LINE { Err(too_long()) } else { Ok(length) }
+}
+
+pub(super) fn too_long() -> io::Error {
+    let text = format!("a line has more than {MAX_LINE} bytes, so this is no audit log; move the file away");
+    io::Error::new(io::ErrorKind::FileTooLarge, text)
 }
 
 pub(super) fn line(path: &Path, line: u64, bytes: &[u8]) -> Option<LogLine> {

@@ -1,10 +1,11 @@
 //! Follows a log: returns new entries as they are written.
 
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom};
+use std::io::{self, BufReader, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use super::files::{LogLine, LogLines, line};
+use super::files::{LogLine, LogLines, line, read_line};
+use crate::regular_file;
 
 /// Follows a log. Returns each entry once, also if a full file is renamed in between. Created by
 /// [`AuditLog::follow`](super::AuditLog::follow).
@@ -68,10 +69,10 @@ impl Follow {
 
 impl Open {
     fn new(log: &Path) -> io::Result<Option<Self>> {
-        match File::open(log) {
+        match regular_file::open(log) {
             Ok(file) => Ok(Some(Self { text: BufReader::new(file), offset: 0, lines: 0 })),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
+            Err(error) if error.is_missing() => Ok(None),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -81,7 +82,7 @@ impl Open {
         let mut bytes = Vec::new();
         loop {
             bytes.clear();
-            let length = self.text.read_until(b'\n', &mut bytes)?;
+            let length = read_line(&mut self.text, &mut bytes)?;
             if bytes.pop() != Some(b'\n') {
                 return Ok(());
             }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 
 use super::chain_head::Head;
-use super::hash_chain;
+use super::{files, hash_chain};
 
 /// End of a file.
 #[derive(Debug, PartialEq, Eq)]
@@ -42,6 +42,9 @@ fn last_line_start(file: &mut File, length: u64) -> io::Result<u64> {
     const STEP: u64 = 64 * 1024;
     let mut end = length;
     while end > 0 {
+        if length - end > files::MAX_LINE {
+            return Err(files::too_long());
+        }
         let start = end.saturating_sub(STEP);
         let bytes = part(file, start, end)?;
         if let Some(newline) = bytes.iter().rposition(|byte| *byte == b'\n') {

@@ -23,7 +23,7 @@ use super::hash_chain;
 use super::last_entry::Tail;
 use super::verify::{self, Verification};
 use crate::builtins::secrets::redacted_json;
-use crate::{append_file, state_dir};
+use crate::{append_file, regular_file, state_dir};
 
 /// Default maximum size of a file, in bytes.
 const MAX_SIZE: u64 = 64 * 1024 * 1024;
@@ -170,6 +170,10 @@ impl AuditLog {
         // The work before the lock does not delay other writers.
         entry.time = format!("{:.3}", Timestamp::now());
         let body = body(&entry)?;
+        if body.len() as u64 + hash_chain::END as u64 > files::MAX_LINE {
+            let text = format!("the entry has {} bytes; the limit is {}", body.len(), files::MAX_LINE);
+            return Err(self.error(io::Error::new(io::ErrorKind::FileTooLarge, text)));
+        }
         self.write(&body).map_err(|error| self.error(error))
     }
 
@@ -224,7 +228,7 @@ impl AuditLog {
     /// Returns the end of the last full file.
     fn full_tail(&self) -> io::Result<Option<Tail>> {
         let Some(path) = files::all_full(&self.path)?.pop() else { return Ok(None) };
-        let mut file = File::open(path)?;
+        let mut file = regular_file::open(&path)?;
         match file.metadata()?.len() {
             0 => Ok(Some(Tail::Invalid)),
             length => Tail::read(&mut file, length).map(Some),

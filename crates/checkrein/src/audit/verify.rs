@@ -1,6 +1,6 @@
 //! Verifies the hash chain of a log and reports each difference.
 
-use std::io::{self, BufRead as _};
+use std::io;
 use std::path::Path;
 
 use serde::Serialize;
@@ -127,7 +127,7 @@ impl LogWalker<'_> {
         self.line = 0;
         loop {
             let mut bytes = Vec::new();
-            if input.read_until(b'\n', &mut bytes)? == 0 {
+            if files::read_line(&mut input, &mut bytes)? == 0 {
                 break;
             }
             self.line += 1;

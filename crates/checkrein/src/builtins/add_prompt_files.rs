@@ -9,7 +9,6 @@
 //!
 //! Example: `add_prompt_files AGENTS.md CONTRIBUTING.md --depth=2`
 
-use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -18,6 +17,7 @@ use checkrein_core::{Failure, Opinion};
 use super::args::{option, unknown_option};
 use super::{AT_CONTEXT, failure, off_thread, text};
 use crate::handler::{Builtin, BuiltinCall, BuiltinDoc};
+use crate::regular_file;
 
 const BYTES: usize = 64 * 1024;
 
@@ -83,7 +83,7 @@ fn find(name: &str, cwd: &Path, home: Option<&str>, depth: usize) -> Option<Path
 fn read(path: &Path) -> Result<String, String> {
     let start = |path: &Path| -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        File::open(path)?.take(BYTES as u64 + 4).read_to_end(&mut bytes)?;
+        regular_file::open(path)?.take(BYTES as u64 + 4).read_to_end(&mut bytes)?;
         Ok(bytes)
     };
     let bytes = start(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;

@@ -7,12 +7,15 @@ use std::path::Path;
 
 use checkrein_core::{Event, EventKind, JsonType, RawJson};
 
+use super::doubt::Doubt;
 use super::shell::{ParseError, ShellEnv, SimpleCommand, simple_commands, simple_commands_of_argv};
 
 /// The simple commands that the shell commands of a tool call would run.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct ParsedCommands {
     pub(crate) simple_commands: Vec<SimpleCommand>,
+    /// Texts of the commands, in order.
+    pub(crate) texts: Vec<String>,
     /// Reason why a command cannot be parsed. `simple_commands` has those of the others.
     pub(crate) parse_error: Option<&'static str>,
 }
@@ -23,13 +26,36 @@ const FIELDS: &[&str] = &["command", "cmd", "command_line", "commandLine", "shel
 /// Fields of tool input that hold a list of commands.
 const LISTS: &[&str] = &["commands"];
 
+impl ParsedCommands {
+    /// Returns the rule for unknown parts of these commands.
+    pub(crate) fn doubt(&self) -> Doubt<'_> {
+        Doubt::new(&self.simple_commands, &self.texts)
+    }
+}
+
+/// Maximum number of commands in one call. Each of them may use the whole budget of the parser.
+const MOST_TEXTS: usize = 32;
+
+/// Maximum number of programs of one call. Guards compare some of them with all others.
+const MOST_COMMANDS: usize = 2000;
+
 /// Parses all commands of a tool call. The result is empty if the input has none.
 pub(crate) fn parse_commands(event: &Event, home: Option<&str>, cwd: &Path) -> ParsedCommands {
     let mut parsed = ParsedCommands::default();
-    for command in commands(event) {
+    for (index, command) in commands(event).into_iter().enumerate() {
+        if index == MOST_TEXTS {
+            parsed.parse_error = Some("the call has too many commands");
+            break;
+        }
         match command.simple_commands(ShellEnv { home, cwd }) {
             Ok(found) => parsed.simple_commands.extend(found),
             Err(ParseError(why)) => parsed.parse_error = Some(why),
+        }
+        parsed.texts.push(command.into_text());
+        if parsed.simple_commands.len() > MOST_COMMANDS {
+            parsed.parse_error = Some("it runs too many programs");
+            parsed.simple_commands.truncate(MOST_COMMANDS);
+            break;
         }
     }
     parsed
@@ -52,11 +78,11 @@ impl Command {
         }
     }
 
-    /// The text of the command. Empty for a list of words.
-    pub(crate) fn text(&self) -> &str {
+    /// Returns the text of the command. Empty for a list of words.
+    fn into_text(self) -> String {
         match self {
             Self::Script(text) => text,
-            Self::Words(_) | Self::Invalid => "",
+            Self::Words(_) | Self::Invalid => String::new(),
         }
     }
 
@@ -88,11 +114,12 @@ pub(crate) fn commands(event: &Event) -> Vec<Command> {
     if input.json_type() == JsonType::String && event.kind() == EventKind::PreShell {
         return Command::from_value(input).into_iter().collect();
     }
-    let one = FIELDS.iter().find_map(|field| input.field(field)).and_then(|value| Command::from_value(&value));
+    // Agents disagree about the name of the field. A call with several of them is checked for each.
+    let one = FIELDS.iter().filter_map(|field| input.field(field)).filter_map(|value| Command::from_value(&value));
     let lists = LISTS.iter().filter_map(|field| input.field(field));
     let several = lists.flat_map(|list| match list.read::<Vec<RawJson>>() {
         Ok(items) => items.iter().map(Command::from_item).collect(),
         Err(_) => vec![Command::from_item(&list)],
     });
-    one.into_iter().chain(several).collect()
+    one.chain(several).collect()
 }

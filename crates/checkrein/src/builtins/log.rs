@@ -5,12 +5,12 @@
 //! the user can read a new file. The file is not rotated.
 //!
 //! - **Arguments**: the file. `~/` is the home directory. Other relative paths start at the host's directory, so that the
-//!   file does not depend on the agent's working directory. Missing directories are created.
+//!   file does not depend on the agent's working directory. Missing directories are created. A symbolic link, a pipe and a
+//!   device are errors.
 //! - **Events**: any.
 //!
 //! Example: `log ~/.local/state/agent/events.jsonl`
 
-use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -19,6 +19,7 @@ use jiff::Timestamp;
 
 use super::secrets::redacted_json;
 use super::{failure, off_thread};
+use crate::append_file;
 use crate::handler::{Builtin, BuiltinCall, BuiltinDoc};
 
 const LOGGED_AT: &str = "logged_at";
@@ -71,18 +72,5 @@ fn line(event: &Event, now: Timestamp) -> String {
 }
 
 fn append(path: &Path, line: &str) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.append(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let opened = match options.open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            if let Some(directory) = path.parent() {
-                std::fs::create_dir_all(directory)?;
-            }
-            options.open(path)
-        }
-        opened => opened,
-    };
-    opened?.write_all(line.as_bytes())
+    append_file::open(path)?.write_all(line.as_bytes())
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobBuilder, GlobMatcher};
 
+use super::doubt::Line;
 use super::shell::{Expanded, lexical};
 use crate::real_path::{real_ancestor, real_path};
 
@@ -47,6 +48,25 @@ impl Patterns {
     }
 }
 
+/// Returns the last component of a pattern that is not only a wildcard. All its wildcards are `*`.
+fn last_name(pattern: &str) -> Option<String> {
+    let is_open = |component: &&str| component.chars().all(|c| matches!(c, '*' | '~' | '.'));
+    let name = pattern.rsplit('/').find(|component| !is_open(component))?;
+    let mut plain = String::new();
+    let mut closing = None;
+    for c in name.chars() {
+        match (c, closing) {
+            (c, Some(end)) if c == end => closing = None,
+            (_, Some(_)) => {}
+            ('?' | '*', None) => plain.push('*'),
+            ('[', None) => (closing, _) = (Some(']'), plain.push('*')),
+            ('{', None) => (closing, _) = (Some('}'), plain.push('*')),
+            (c, None) => plain.push(c),
+        }
+    }
+    Some(plain)
+}
+
 fn glob(text: &str) -> Result<Glob, String> {
     GlobBuilder::new(text)
         .literal_separator(true)
@@ -83,8 +103,28 @@ impl ResolvedPatterns {
         if pattern.exception { None } else { Some(&pattern.argument) }
     }
 
-    /// Returns a protected path below an existing directory, and its pattern.
-    pub(crate) fn protecting_below(&self, directory: &Path) -> Option<(PathBuf, &str)> {
+    /// `true` if a path component with unknown parts could be one that a pattern names.
+    pub(crate) fn protecting_name(&self, component: &Expanded) -> bool {
+        let line = Line::new(component, []);
+        let patterns = self.0.iter().filter(|(pattern, _)| !pattern.exception);
+        patterns.filter_map(|(pattern, _)| last_name(&pattern.text)).any(|name| line.could_match(&name))
+    }
+
+    /// `true` if a relative path is the end of a path that a pattern names.
+    pub(crate) fn protecting_end(&self, relative: &Path) -> bool {
+        let is_end = |pattern: &Pattern| {
+            let text = pattern.text.trim_start_matches("~/");
+            !pattern.exception && !text.contains(['*', '?', '[', '{']) && Path::new(text).ends_with(relative)
+        };
+        relative.components().next().is_some() && self.0.iter().any(|(pattern, _)| is_end(pattern))
+    }
+
+    /// Returns a protected path below an existing directory, and its pattern. Other files than `is_affected` are skipped.
+    pub(crate) fn protecting_below(
+        &self,
+        directory: &Path,
+        is_affected: &dyn Fn(&Path) -> bool,
+    ) -> Option<(PathBuf, &str)> {
         // Limits the time for a huge tree: the agent waits.
         const MAX_ENTRIES: usize = 5000;
         let mut waiting = vec![directory.to_owned()];
@@ -96,7 +136,7 @@ impl ResolvedPatterns {
                     return None;
                 }
                 let path = entry.path();
-                if let Some(pattern) = self.protecting(&path) {
+                if let Some(pattern) = self.protecting(&path).filter(|_| is_affected(&path)) {
                     return Some((path, pattern));
                 }
                 if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -106,6 +146,51 @@ impl ResolvedPatterns {
         }
         None
     }
+}
+
+/// Returns the path with `~` as the home directory.
+pub(crate) fn with_home(text: &str, home: Option<&str>) -> String {
+    match (text.strip_prefix('~'), home) {
+        (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => format!("{home}{rest}"),
+        _ => text.to_owned(),
+    }
+}
+
+/// Returns the paths that a text of tool input may denote.
+///
+/// Some programs read a path up to a NUL, others read all of it, others read one path per line. A path may be a `file://`
+/// address.
+pub(crate) fn spellings(text: &str) -> Vec<String> {
+    let parts = text.split('\0').take(1).chain([text]).chain(text.lines());
+    let mut paths: Vec<String> = Vec::new();
+    for part in parts.map(str::trim) {
+        let path = match part.get(..7) {
+            Some(start) if start.eq_ignore_ascii_case("file://") => {
+                let rest = &part[7..];
+                let path = rest.strip_prefix("localhost").filter(|path| path.starts_with('/')).unwrap_or(rest);
+                paths.push(path.to_owned());
+                decoded(path)
+            }
+            _ => part.to_owned(),
+        };
+        paths.push(path);
+    }
+    paths.dedup();
+    paths.retain(|path| !path.is_empty());
+    paths
+}
+
+/// Replaces `%2e` and similar escapes of an address.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let [first, behind @ ..] = rest {
+        let escape = behind.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let byte = escape.filter(|_| *first == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(byte.unwrap_or(*first));
+        rest = &behind[if byte.is_some() { 2 } else { 0 }..];
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Returns the names of a path: without `.` and `..`, and with links resolved.

@@ -1,7 +1,7 @@
 //! Replaces secrets by notes such as `[redacted:github_token]`.
 //!
-//! The builtin finds keys with a fixed format (AWS, GitHub, GitLab, Slack, Stripe, OpenAI, Anthropic, Google, npm, PyPI,
-//! Hugging Face), JSON web tokens, private key blocks, bearer tokens and passwords in URLs. It also finds values behind
+//! The builtin finds keys with a published format of about 110 services (AWS, Azure, GitHub, GitLab, Slack, Stripe, OpenAI,
+//! Anthropic, Google, npm, PyPI, Docker, SendGrid, Vault and others), JSON web tokens, private key blocks, bearer tokens and passwords in URLs. It also finds values behind
 //! names such as `password=` or `token:` if they look generated: eight characters or more with letters and digits. It
 //! does not find a password that is a plain word. Every other byte stays the same: large integers, the order of keys,
 //! escapes.

@@ -1,4 +1,4 @@
-//! Finds and redacts secrets in texts and JSON, by one table of shapes.
+//! Finds and redacts secrets in texts and JSON, by the table of [`secret_formats`](super::secret_formats).
 //!
 //! Keys with a fixed format are found anywhere. Passwords have no format. They are found behind a name such as
 //! `password=`, and only if they look generated: eight characters or more, letters and digits, no code. This misses some
@@ -17,146 +17,7 @@ use checkrein_core::RawJson;
 use regex::Regex;
 
 use super::json_strings::{spliced, strings};
-
-struct Shape {
-    /// Name in a note: `[redacted:name]`.
-    name: &'static str,
-    /// Name in messages, singular.
-    label: &'static str,
-    /// Literals, one of which every matching text contains in any case. Most texts contain none, so that no pattern is
-    /// compiled.
-    needles: &'static [&'static str],
-    /// Pattern whose group 1 is the secret. Without a group, the whole match is.
-    pattern: &'static str,
-    /// Additional condition on the secret and the text after it.
-    holds: fn(&str, &str) -> bool,
-}
-
-/// Parts of names that denote secrets.
-const NAMES: &[&str] = &[
-    "password",
-    "passwd",
-    "passphrase",
-    "secret",
-    "apikey",
-    "api_key",
-    "api-key",
-    "accesskey",
-    "access_key",
-    "access-key",
-    "token",
-    "credential",
-];
-
-const SHAPES: &[Shape] = &[
-    shape(
-        "private_key",
-        "private key",
-        &["private key"],
-        r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr])*(?:[A-Za-z-]+: [^\n\\]*(?:\s|\\[nr])+)*[A-Za-z0-9+/=\s\\]{40,}(?:-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----)?",
-    ),
-    shape(
-        "aws_access_key",
-        "AWS access key",
-        &["akia", "asia", "abia", "acca"],
-        r"\b(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}\b",
-    ),
-    shape(
-        "aws_secret_key",
-        "AWS secret key",
-        &["aws"],
-        r#"(?i)aws_?(?:secret|session)\w{0,20}["']?\s*[:=]\s*["']?([A-Za-z0-9/+]{40,}={0,2})"#,
-    ),
-    shape(
-        "github_token",
-        "GitHub token",
-        &["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"],
-        r"\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{50,})",
-    ),
-    shape(
-        "gitlab_token",
-        "GitLab token",
-        &["glpat-", "gldt-", "glrt-", "glptt-", "glft-", "glsoat-", "glcbt-", "glagent-", "glimt-", "gloas-"],
-        r"\bgl(?:pat|dt|rt|ptt|ft|soat|cbt|agent|imt|oas)-[A-Za-z0-9_-]{20,}",
-    ),
-    shape(
-        "slack_token",
-        "Slack token",
-        &["xox", "xapp-"],
-        r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}|\bxapp-[0-9]-[A-Za-z0-9-]{10,}",
-    ),
-    shape(
-        "slack_webhook",
-        "Slack webhook",
-        &["hooks.slack.com"],
-        r"https://hooks\.slack\.com/(?:services|workflows)/([A-Za-z0-9/_-]{20,})",
-    ),
-    shape(
-        "stripe_key",
-        "Stripe key",
-        &["sk_", "rk_", "whsec_"],
-        r"\b(?:[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,})",
-    ),
-    shape("anthropic_key", "Anthropic key", &["sk-ant-"], r"\bsk-ant-[A-Za-z0-9_-]{20,}"),
-    shape(
-        "openai_key",
-        "OpenAI key",
-        &["sk-"],
-        r"\bsk-(?:(?:proj|svcacct|admin|or-v1)-[A-Za-z0-9_-]{20,}|[A-Za-z0-9]{32,})",
-    ),
-    shape(
-        "google_key",
-        "Google key",
-        &["aiza", "ya29.", "gocspx-"],
-        r"\bAIza[0-9A-Za-z_-]{35}|\bya29\.[0-9A-Za-z_-]{20,}|\bGOCSPX-[0-9A-Za-z_-]{20,}",
-    ),
-    shape("npm_token", "npm token", &["npm_"], r"\bnpm_[A-Za-z0-9]{36,}"),
-    shape("pypi_token", "PyPI token", &["pypi-"], r"\bpypi-[A-Za-z0-9_-]{50,}"),
-    shape("huggingface_token", "Hugging Face token", &["hf_"], r"\bhf_[A-Za-z0-9]{30,}"),
-    shape("jwt", "JSON web token", &["eyj"], r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
-    Shape {
-        name: "bearer_token",
-        label: "bearer token",
-        needles: &["bearer"],
-        pattern: r"(?i)\bbearer\s+([A-Za-z0-9._~+/-]{20,}=*)",
-        holds: is_generated,
-    },
-    shape(
-        "basic_auth",
-        "basic auth credential",
-        &["authorization"],
-        r"(?i)\bauthorization\b\W{1,4}basic\s+([A-Za-z0-9+/]{8,}={0,2})",
-    ),
-    shape(
-        "url_password",
-        "URL password",
-        &["://"],
-        r#"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@"'<>\[\]]*:([^\s/@"'<>\[\]${}*]{3,})@"#,
-    ),
-    Shape {
-        name: "password",
-        label: "credential",
-        needles: NAMES,
-        pattern: r#"(?i)(?:password|passwd|passphrase|secret|api[_-]?key|secret[_-]?key|access[_-]?key|token|credential)s?["']?\s{0,4}(?::=|=>|[:=])\s{0,4}["']?([A-Za-z0-9_./+=~!@#%^&*-]{8,})"#,
-        holds: is_generated,
-    },
-    Shape {
-        name: "password",
-        label: "credential",
-        needles: &["--password", "--passwd", "--secret", "--api-key", "--token", "--access-token"],
-        pattern: r#"--(?:password|passwd|secret|api-key|token|access-token)\s+["']?([A-Za-z0-9_./+=~!@#%^&*-]{8,})"#,
-        holds: is_generated,
-    },
-];
-
-const fn shape(
-    name: &'static str,
-    label: &'static str,
-    needles: &'static [&'static str],
-    pattern: &'static str,
-) -> Shape {
-    Shape { name, label, needles, pattern, holds: |_, _| true }
-}
+use super::secret_formats::{NAMES, SHAPES};
 
 /// `true` if generated-looking strings in a JSON field of this name are secrets: the name ends with one of [`NAMES`].
 fn is_secret_key(key: &str) -> bool {
@@ -167,7 +28,7 @@ fn is_secret_key(key: &str) -> bool {
 }
 
 /// `true` for letters and digits that are neither a call, a type, a name with dots nor a path.
-fn is_generated(value: &str, behind: &str) -> bool {
+pub(super) fn is_generated(value: &str, behind: &str) -> bool {
     static PLAIN: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(
             r"^[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+$|^(?:[A-Z][a-z]+){2,}\d?$|^[~.]{0,2}/|^(?i:password|token|secret|null|none|true|false)",

@@ -45,6 +45,7 @@ pub struct EngineBuilder {
     hooks: Vec<HookSpec>,
     sources: Sources,
     registry: Registry,
+    trusts_variables: bool,
     cwd: Option<PathBuf>,
     vars: Option<Vec<(OsString, OsString)>>,
     rules: RuleSource,
@@ -65,6 +66,7 @@ impl EngineBuilder {
             hooks: Vec::new(),
             sources: Sources::default(),
             registry: Registry::new(),
+            trusts_variables: true,
             cwd: None,
             vars: None,
             rules: RuleSource::Dialect(&native::DIALECT),
@@ -222,6 +224,14 @@ impl EngineBuilder {
         self
     }
 
+    /// Ignores variables of the process that select trusted certificates (`SSL_CERT_FILE`, `SSL_CERT_DIR`), because a project may
+    /// have set them. For programs that an agent starts.
+    #[must_use]
+    pub fn distrust_variables(mut self) -> Self {
+        self.trusts_variables = false;
+        self
+    }
+
     /// Sets a function that fills missing envelope fields of events, as [`Engine::for_agent`] does.
     #[must_use]
     pub fn envelope(mut self, envelope: impl Fn() -> Envelope + Send + Sync + 'static) -> Self {
@@ -293,7 +303,7 @@ impl EngineBuilder {
             cwd: self.cwd.or_else(|| std::env::current_dir().ok()).unwrap_or_else(|| PathBuf::from("/")),
             vars: self.vars.unwrap_or_else(|| std::env::vars_os().collect()).into(),
             registry: self.registry,
-            suspects: Arc::default(),
+            trusts_variables: self.trusts_variables,
         };
         let sessions = self.sessions.unwrap_or_else(|| Arc::new(MemorySessionStore::default()));
         let sources = env.registry.dialects().fold(self.sources, Sources::dialect);

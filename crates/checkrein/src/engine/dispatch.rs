@@ -375,10 +375,19 @@ impl Dispatch<'_> {
     /// Warns once for all hooks. The warning has names of variables, never values.
     fn warn_withheld_env(&mut self) {
         let Some((position, hook, mut names)) = self.withheld.take() else { return };
-        names.sort();
-        let names = names.join(", ");
+        // A changed `PATH` affects every program.
+        names.sort_by_key(|name| (name != "PATH", name.clone()));
+        let others = names.split_off(names.len().min(SHOWN_VARIABLES)).len();
+        // Only entries are removed from `PATH`.
+        if let Some(path) = names.first_mut().filter(|name| *name == "PATH") {
+            *path = "parts of PATH".to_owned();
+        }
+        let mut names = names.join(", ");
+        if others > 0 {
+            names.push_str(&format!(" and {others} others"));
+        }
         let text = format!(
-            "environment variables withheld from hooks of other agents: {names}; to pass them on, add them to `env_allow` \
+            "environment variables withheld from hooks: {names}; to pass them on, add them to `env_allow` \
              in your own hooks file"
         );
         self.settlement.warn_persistent(position, &hook, text);
@@ -392,6 +401,9 @@ impl Dispatch<'_> {
         }
     }
 }
+
+/// Maximum number of withheld variables in a warning.
+const SHOWN_VARIABLES: usize = 8;
 
 /// Relation of a run to the runs of other hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

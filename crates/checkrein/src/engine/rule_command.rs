@@ -2,36 +2,34 @@
 //!
 //! `*` matches any text; ` *` or `:*` at the end also matches nothing. The pattern is compared with every program that the
 //! command would run: in lists, pipes and substitutions, after `sudo` and similar wrappers, without leading assignments.
+//! Options before a subcommand are compared as they are and left out: `git push *` also matches `git -C dir push`.
 //!
-//! The rule matches if one of them matches, or if the command cannot be parsed. It also matches if the pattern has more than a
-//! program name and the command has parts that only a running shell can expand.
+//! The rule matches if one of them matches, or if the command cannot be parsed. A part that only a running shell knows
+//! stands for every text: `git $X` matches `git push *`, and `echo $X` does not.
 
 use std::path::Path;
 
 use checkrein_core::Event;
 
-use crate::builtins::commands::{ParsedCommands, commands, parse_commands};
-use crate::builtins::shell::SimpleCommand;
+use crate::builtins::commands::{ParsedCommands, parse_commands};
+use crate::builtins::doubt::{Doubt, Line, base};
+use crate::builtins::global_options;
+use crate::builtins::shell::{Expanded, SimpleCommand};
 use crate::wildcard::wildcard;
 
 pub(super) fn fits(pattern: &str, event: &Event, home: Option<&str>, cwd: &Path) -> bool {
     let pattern = Pattern::new(pattern);
-    let ParsedCommands { simple_commands, parse_error } = parse_commands(event, home, cwd);
-    if parse_error.is_some() {
-        return true;
-    }
-    let commands = commands(event);
-    if commands.iter().any(|command| pattern.fits(command.text().trim())) {
-        return true;
-    }
-    if pattern.is_name() {
-        return simple_commands
-            .iter()
-            .any(|command| !command.program.known && !command.name.is_empty() || pattern.fits_command(command));
-    }
-    commands.iter().any(|command| command.text().contains(['$', '`']))
-        || simple_commands.iter().any(|command| pattern.fits_command(command))
+    let parsed = parse_commands(event, home, cwd);
+    let doubt = parsed.doubt();
+    let ParsedCommands { simple_commands, texts, parse_error, .. } = &parsed;
+    let mut work = 0;
+    parse_error.is_some()
+        || texts.iter().any(|text| pattern.fits(text.trim()))
+        || simple_commands.iter().any(|command| pattern.fits_command(command, doubt, &mut work))
 }
+
+/// Maximum number of comparisons of characters with one pattern. The rule matches a call that would need more.
+const MOST_WORK: usize = 8 << 20;
 
 struct Pattern<'a> {
     text: &'a str,
@@ -48,19 +46,36 @@ impl<'a> Pattern<'a> {
         Self { text, start, with_wildcard: format!("{} *", start.unwrap_or(text)) }
     }
 
-    /// `true` if the pattern is only the name of a program.
-    fn is_name(&self) -> bool {
-        self.start.is_some_and(|start| !start.contains(char::is_whitespace))
-    }
-
     fn fits(&self, command: &str) -> bool {
         wildcard(self.text, command)
             || self.start.is_some_and(|start| wildcard(start, command) || wildcard(&self.with_wildcard, command))
     }
 
-    /// Compares the program as it is written, and its bare name.
-    fn fits_command(&self, command: &SimpleCommand) -> bool {
-        let args: String = command.args.iter().map(|arg| format!(" {}", arg.text)).collect();
-        [&command.program.text, &command.name].into_iter().any(|name| self.fits(&format!("{name}{args}")))
+    fn fits_line(&self, line: &Line, work: &mut usize) -> bool {
+        *work += line.len() * (self.text.len() + 1);
+        *work > MOST_WORK
+            || line.could_match(self.text)
+            || self.start.is_some_and(|start| line.could_match(start) || line.could_match(&self.with_wildcard))
+    }
+
+    /// Compares the program as it is written, its bare name and the names that a search for it looks for.
+    fn fits_command(&self, command: &SimpleCommand, doubt: Doubt<'_>, work: &mut usize) -> bool {
+        if command.name.is_empty() && command.program.text.is_empty() {
+            return false;
+        }
+        let searched = doubt.names(command);
+        let mut names = vec![command.program.clone(), base(&command.program)];
+        if searched != [command.name.as_str()] {
+            let known = |name: &&str| Expanded { text: (*name).to_owned(), known: true, ..Expanded::default() };
+            names = searched.iter().map(known).collect();
+        } else if command.program_known() {
+            names.push(Expanded { text: command.name.clone(), known: true, ..Expanded::default() });
+        }
+        names.iter().any(|name| {
+            let subcommand = global_options::subcommand(&name.text, &command.args).filter(|index| *index > 0);
+            let short = subcommand.map(|index| &command.args[index..]);
+            self.fits_line(&Line::new(name, &command.args), work)
+                || short.is_some_and(|args| self.fits_line(&Line::new(name, args), work))
+        })
     }
 }

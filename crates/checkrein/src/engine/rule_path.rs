@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use crate::builtins::paths::{Patterns, ResolvedPatterns, names};
+use crate::builtins::paths::{Patterns, ResolvedPatterns, names, spellings, with_home};
 use crate::sync::lock;
 
 pub(super) struct PathRule {
@@ -44,6 +44,9 @@ impl PathRule {
                 }
             }
         };
-        names(&cwd.join(path)).iter().any(|path| placed.protecting(path).is_some())
+        spellings(path).iter().any(|path| {
+            let path = cwd.join(with_home(path, home));
+            names(&path).iter().any(|path| placed.protecting(path).is_some())
+        })
     }
 }

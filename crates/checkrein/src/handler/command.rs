@@ -52,7 +52,14 @@ impl HandlerFactory for CommandFactory {
             Some(cwd) => env.cwd.join(cwd),
             None => env.cwd.clone(),
         };
-        let ChildEnv { variables, mut withheld } = environment::child_env(spec, dialect, scope, env);
+        let ChildEnv { variables, mut withheld, broken } = environment::child_env(spec, dialect, scope, env);
+        if let Some(name) = broken.first() {
+            let message = format!(
+                "the command uses `${name}`, and the value of that variable leads into the project, which could have set \
+                 it; write the path itself, or add `{name}` to `env_allow` in your own hooks file"
+            );
+            return Err(Failure::new(FailureKind::Untrusted, message));
+        }
         withheld.extend(refused.map(str::to_owned));
         let mut place = ExecContext::new(cwd).env(variables);
         if let Some(pins) = &spec.verified_scripts {

@@ -121,8 +121,8 @@ pub struct HandlerEnv {
     pub vars: Arc<[(OsString, OsString)]>,
     /// Registry of handlers and functions.
     pub registry: Registry,
-    /// For each variable: `true` if it is passed on only on request. Computed on first use.
-    pub(crate) suspects: Arc<OnceLock<Vec<bool>>>,
+    /// `false` if a project may have set the variables of the process. HTTP hooks then ignore `SSL_CERT_FILE`.
+    pub trusts_variables: bool,
 }
 
 impl fmt::Debug for HandlerEnv {
@@ -140,7 +140,7 @@ impl HandlerEnv {
         vars: impl IntoIterator<Item = (OsString, OsString)>,
         registry: Registry,
     ) -> Self {
-        Self { cwd: cwd.into(), vars: vars.into_iter().collect(), registry, suspects: Arc::default() }
+        Self { cwd: cwd.into(), vars: vars.into_iter().collect(), registry, trusts_variables: true }
     }
 
     /// Returns a variable of the host's environment. If the name occurs twice, the last value applies.

@@ -3,12 +3,12 @@
 //! A project's settings can set variables of an agent. So a variable must not make a program of the project the shell of a
 //! guard, nor a program like `true`, which would accept every command and disable the guard.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use checkrein_core::Scope;
 use checkrein_dialects::CommandSpec;
 
-use super::HandlerEnv;
+use super::{HandlerEnv, environment};
 use crate::trust::{ProjectRoots, is_system};
 
 /// Names of known shells.
@@ -24,6 +24,13 @@ pub(super) enum ShellVariable {
     Refused,
 }
 
+/// `true` if a program is inside of the project, another checkout or a cache of packages.
+fn is_in_others_code(path: &Path, env: &HandlerEnv) -> bool {
+    let home = env.var("HOME").map(PathBuf::from);
+    let is_foreign = || path.parent().is_some_and(|dir| environment::is_foreign(dir, home.as_deref()));
+    ProjectRoots::for_dir(&env.cwd).contains(path) || is_foreign()
+}
+
 /// Returns the shell that a variable names, for a hook of this scope.
 pub(super) fn from_variable(variable: &str, spec: &CommandSpec, scope: Scope, env: &HandlerEnv) -> ShellVariable {
     let Some(named) = env.var(variable) else { return ShellVariable::Unusable };
@@ -37,7 +44,7 @@ pub(super) fn from_variable(variable: &str, spec: &CommandSpec, scope: Scope, en
     let is_shell = || SHELLS.contains(&name);
     let is_trusted_location = || match scope {
         Scope::Managed => has_place && is_system(path),
-        _ => !has_place || (path.is_absolute() && !ProjectRoots::for_dir(&env.cwd).contains(path)),
+        _ => !has_place || (path.is_absolute() && !is_in_others_code(path, env)),
     };
     if is_requested || (is_shell() && is_trusted_location()) {
         ShellVariable::Shell(named)

@@ -93,7 +93,8 @@ pub(crate) fn settings_of_user(dir: &Path, place: &Locations) -> Vec<(PathBuf, S
     let found = find(dialect, dir, place, |row| row.scope.trust_level() >= TrustLevel::User).files.into_iter();
     // A managed file that other users can write is ignored.
     let is_secure = |path: &Path| ownership::check(path, place).problem.is_none();
-    let is_used = |file: &Candidate| file.is_there && (file.scope != Scope::Managed || is_secure(&file.path));
+    let is_used =
+        |file: &Candidate| file.is_there && !file.of_project && (file.scope != Scope::Managed || is_secure(&file.path));
     let mut buffer = Vec::new();
     let mut all = Vec::new();
     for file in found.filter(is_used) {

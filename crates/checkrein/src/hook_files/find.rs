@@ -24,12 +24,26 @@ pub(super) struct Candidate {
     pub(super) of_project: bool,
     /// Directory of the plugin that it belongs to.
     pub(super) plugin: Option<PathBuf>,
+    /// `true` if an untrusted variable names another directory for files of this kind. The agent may read those files instead.
+    pub(super) is_moved: bool,
+    /// Reason why it cannot be read, for a directory with too many files.
+    pub(super) problem: Option<Diagnostic>,
 }
 
 impl Candidate {
     fn new(path: PathBuf, row: &FileRow, is_there: bool, is_file: bool) -> Self {
         let of_project = comes_with_project(row);
-        Self { path, scope: row.scope, is_there, is_file, has_directory: true, of_project, plugin: None }
+        Self {
+            path,
+            scope: row.scope,
+            is_there,
+            is_file,
+            has_directory: true,
+            of_project,
+            plugin: None,
+            is_moved: false,
+            problem: None,
+        }
     }
 }
 
@@ -45,6 +59,9 @@ pub(super) struct Found {
 /// Maximum number of files that are read in one directory.
 const MAX_LISTED: usize = 1000;
 
+/// Maximum number of names that are read in one directory.
+const MAX_NAMES: usize = 100_000;
+
 pub(super) fn find(dialect: &Dialect, dir: &Path, place: &Locations, wanted: impl Fn(&FileRow) -> bool) -> Found {
     let mut found = Found::default();
     for row in dialect.config.files.iter().filter(|row| wanted(row)) {
@@ -55,20 +72,49 @@ pub(super) fn find(dialect: &Dialect, dir: &Path, place: &Locations, wanted: imp
 
 impl Found {
     fn row(&mut self, row: &FileRow, dir: &Path, place: &Locations) {
+        let before = self.files.len();
         let mut first_candidates = None;
         for base in place.bases(row.base, dir) {
-            let candidates = match (row.path.strip_suffix("/*"), row.path.split_once("/*/")) {
-                (Some(directory), _) => self.list(&base.join(directory), row),
-                (None, Some((directory, inside))) => self.plugins(&base.join(directory), inside, row),
-                (None, None) => self.named(&base.join(row.path), row),
-            };
+            let candidates = self.in_base(&base, row);
             if candidates.iter().any(|candidate| candidate.is_there) {
-                self.files.extend(candidates);
-                return;
+                first_candidates = Some(candidates);
+                break;
             }
             first_candidates.get_or_insert(candidates);
         }
         self.files.extend(first_candidates.into_iter().flatten());
+        if row.scope == Scope::User
+            && let Some((variable, moved)) = place.moved_base(row.base, dir)
+        {
+            self.moved(row, variable, &moved);
+            self.files.iter_mut().skip(before).for_each(|file| file.is_moved = true);
+        }
+    }
+
+    fn in_base(&mut self, base: &Path, row: &FileRow) -> Vec<Candidate> {
+        match (row.path.strip_suffix("/*"), row.path.split_once("/*/")) {
+            (Some(directory), _) => self.list(&base.join(directory), row),
+            (None, Some((directory, inside))) => self.plugins(&base.join(directory), inside, row),
+            (None, None) => self.named(&base.join(row.path), row),
+        }
+    }
+
+    /// Adds the files at a place that an untrusted variable names. They are treated as files of the project.
+    fn moved(&mut self, row: &FileRow, variable: &str, base: &Path) {
+        let candidates = self.in_base(base, row).into_iter().filter(|candidate| candidate.is_there);
+        for candidate in candidates {
+            let file = candidate.path.display().to_string();
+            let text = format!(
+                "this file is found by the variable `{variable}`, which a project can set, so its hooks need approval"
+            );
+            let help = format!(
+                "if it is yours, move it to the usual place, or run `checkrein install` again with `{variable}` set; \
+                 to approve it: `checkrein trust approve --all --config {file}`"
+            );
+            self.diagnostics
+                .push(Diagnostic::of_file(Severity::Warning, "moved-by-variable", file.clone(), text).with_help(help));
+            self.files.push(Candidate { of_project: true, ..candidate });
+        }
     }
 
     /// Returns one file with each of the extensions.
@@ -120,6 +166,10 @@ impl Found {
         let directories = self.list(directory, row);
         let mut all = Vec::new();
         for plugin in directories {
+            if plugin.problem.is_some() {
+                all.push(plugin);
+                continue;
+            }
             // The directory is missing or not accessible.
             if plugin.path == directory {
                 return vec![plugin];
@@ -132,7 +182,8 @@ impl Found {
         all
     }
 
-    /// Returns all files of a directory, sorted by name.
+    /// Returns all files of a directory, sorted by name. If there are too many, the directory itself is a candidate with a
+    /// problem, which closes the gates that the other files could have.
     fn list(&mut self, directory: &Path, row: &FileRow) -> Vec<Candidate> {
         // New files can have any name.
         self.followed.push(directory.join("*"));
@@ -152,16 +203,25 @@ impl Found {
                 extension.is_some_and(|have| row.extensions.iter().any(|known| have.eq_ignore_ascii_case(known)));
             !hidden && (known || row.extensions.is_empty())
         };
+        let names = entries.len();
         let mut paths: Vec<_> = entries.into_iter().filter(|(path, _)| fits(path)).collect();
         paths.sort();
-        if paths.len() > MAX_LISTED {
-            let count = paths.len();
-            let text = format!("this directory has {count} files; only the first {MAX_LISTED} are read");
-            let file = directory.display().to_string();
-            self.diagnostics.push(Diagnostic::of_file(Severity::Error, "too-many-files", file, text));
-            paths.truncate(MAX_LISTED);
+        let count = paths.len();
+        paths.truncate(MAX_LISTED);
+        let mut all: Vec<_> =
+            paths.into_iter().map(|(path, is_file)| Candidate::new(path, row, true, is_file)).collect();
+        if count > MAX_LISTED || names >= MAX_NAMES {
+            let text = match names >= MAX_NAMES {
+                true => format!("this directory has {MAX_NAMES} files or more; move files to another directory"),
+                false => {
+                    format!("this directory has {count} hook files, and {MAX_LISTED} are read; merge some of them")
+                }
+            };
+            let why = Diagnostic::of_file(Severity::Error, "too-many-files", directory.display().to_string(), text);
+            let itself = Candidate::new(directory.to_owned(), row, true, false);
+            all.push(Candidate { problem: Some(why), ..itself });
         }
-        paths.into_iter().map(|(path, is_file)| Candidate::new(path, row, true, is_file)).collect()
+        all
     }
 }
 
@@ -213,22 +273,28 @@ fn entries(directory: &Path) -> io::Result<Vec<(PathBuf, bool)>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let opened = rustix::io::retry_on_intr(|| rustix::fs::open(directory, flags, Mode::empty()))?;
     let is_another = |name: &[u8]| name != b"." && name != b"..";
-    let entries = Dir::new(opened)?.flatten().filter(|entry| is_another(entry.file_name().to_bytes()));
-    let found = entries.map(|entry| {
+    let mut found = Vec::new();
+    // A name that cannot be read is an error: its file could hold a guard.
+    for entry in Dir::new(opened)?.take(MAX_NAMES + 2) {
+        let entry = entry?;
+        if !is_another(entry.file_name().to_bytes()) {
+            continue;
+        }
         let path = directory.join(OsStr::from_bytes(entry.file_name().to_bytes()));
         let is_file = match entry.file_type() {
             FileType::Unknown => path.symlink_metadata().is_ok_and(|file| file.is_file()),
             known => known == FileType::RegularFile,
         };
-        (path, is_file)
-    });
-    Ok(found.collect())
+        found.push((path, is_file));
+    }
+    Ok(found)
 }
 
 #[cfg(not(target_os = "linux"))]
 fn entries(directory: &Path) -> io::Result<Vec<(PathBuf, bool)>> {
     let is_file = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|file| file.is_file());
-    Ok(std::fs::read_dir(directory)?.flatten().map(|entry| (entry.path(), is_file(&entry))).collect())
+    let entries = std::fs::read_dir(directory)?.take(MAX_NAMES);
+    entries.map(|entry| entry.map(|entry| (entry.path(), is_file(&entry)))).collect()
 }
 
 /// `true` if files of a row belong to the project.

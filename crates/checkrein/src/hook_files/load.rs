@@ -45,7 +45,11 @@ pub(super) fn load(parts: &[SourceSet]) -> Loaded {
     }
     let reviewed = approved(&mut files, parts, &mut diagnostics, &mut followed);
     diagnostics.extend(merge::merge(&mut files));
-    let (compat, audit) = (merge::compat(&files), merge::audit(&files));
+    let (compat, mut audit) = (merge::compat(&files), merge::audit(&files));
+    if let (Some(audit), Some(part)) = (&mut audit, parts.first()) {
+        let usual = || part.files.place().1.state_dir().map(|dir| name(&dir.join("audit.jsonl")));
+        audit.path = audit.path.take().or_else(usual);
+    }
     let allow_skip = merge::allow_skip(&files);
     let settings = effective_settings::effective(&files);
     let (hooks, files): (Vec<_>, Vec<_>) = files.into_iter().map(|file| (file.hooks, file.state)).unzip();
@@ -171,7 +175,11 @@ impl Loader {
                 false => (candidate.scope, Origin::Discovered),
             };
             let context = LoadContext { scope, origin, ..context.clone() };
-            if candidate.is_there {
+            if let Some(why) = candidate.problem {
+                let message = why.message.clone();
+                let decoded = context.dialect.unreadable(&name(&candidate.path), scope, why);
+                self.take(&candidate.path, &context, decoded, FileStatus::Unreadable, Some(&message));
+            } else if candidate.is_there {
                 let before = self.files.len();
                 self.file(&candidate.path, candidate.is_file, &context);
                 if let Some((root, table)) = candidate.plugin.zip(context.dialect.config.plugin) {
@@ -226,7 +234,8 @@ impl Loader {
         };
         let own = find(caller, context.dir(), context.place(), |_| true).files;
         let is_same = |other: &Path| real_path_or_same(other) == real_path_or_same(path);
-        own.iter().any(|own| own.path == path || (own.is_there && is_same(&own.path)))
+        // A hook that runs twice is better than one that never runs.
+        own.iter().any(|own| !own.is_moved && (own.path == path || (own.is_there && is_same(&own.path))))
     }
 
     /// Number of files for the limit of a file of this scope. Files of narrower scopes are not counted: a project must not use

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use checkrein_dialects::config::PathBase;
 
+use super::user_dirs::{CONFIG, STATE, is_same};
+
 /// Base directories in which hook files are searched: those of the process, or others for tests and sandboxes.
 #[derive(Clone)]
 #[non_exhaustive]
@@ -16,12 +18,16 @@ pub struct Locations {
     pub home: Option<PathBuf>,
     /// Config directory of the user.
     pub config: Option<PathBuf>,
+    /// Directory for state of the user, such as approvals.
+    pub state: Option<PathBuf>,
     /// Root directory in place of `/`.
     pub root: PathBuf,
     /// Environment variables, some of which name directories. They take precedence over those of the process.
     pub vars: Vec<(OsString, OsString)>,
     /// `true` if variables of the process apply too.
     of_process: bool,
+    /// `true` if variables may name directories of the user. `false` if a project may have set them.
+    trusts_variables: bool,
     /// User id, besides 0, that may own managed files and their directories. `None`: the owner of the root directory.
     pub administrator: Option<u32>,
 }
@@ -32,10 +38,13 @@ impl Default for Locations {
         let home = std::env::home_dir().filter(|home| home.is_absolute());
         // Neither depends on a variable: a project can set variables and must not move managed files.
         let (root, administrator) = (PathBuf::from("/"), Some(0));
-        let place = Self { home, config: None, root, vars: Vec::new(), of_process: true, administrator };
+        let place = Self { home, root, administrator, ..Self::new("/").variables_of_process() };
         // The XDG specification ignores a relative path.
-        let config = place.var("XDG_CONFIG_HOME").map(PathBuf::from).filter(|config| config.is_absolute());
-        Self { config: config.or_else(|| Some(place.home.as_ref()?.join(".config"))), ..place }
+        let named = |name: &str| place.var(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
+        let in_home = |usual: &str| Some(place.home.as_ref()?.join(usual));
+        let config = named("XDG_CONFIG_HOME").or_else(|| in_home(CONFIG));
+        let state = named("XDG_STATE_HOME").or_else(|| in_home(STATE));
+        Self { config, state, ..place }
     }
 }
 
@@ -43,7 +52,33 @@ impl Locations {
     /// Creates locations with this root directory, without a home directory and variables.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         let (root, vars) = (root.into(), Vec::new());
-        Self { home: None, config: None, root, vars, of_process: false, administrator: None }
+        Self {
+            home: None,
+            config: None,
+            state: None,
+            root,
+            vars,
+            of_process: false,
+            trusts_variables: true,
+            administrator: None,
+        }
+    }
+
+    /// Adds the variables of the process.
+    pub(super) fn variables_of_process(mut self) -> Self {
+        self.of_process = true;
+        self
+    }
+
+    /// Treats files at places that variables name as files of the project. The usual places are always searched.
+    pub(super) fn distrust_variables(mut self) -> Self {
+        self.trusts_variables = false;
+        self
+    }
+
+    /// Returns `true` if variables may name directories of the user.
+    pub fn trusts_variables(&self) -> bool {
+        self.trusts_variables
     }
 
     /// Sets the user id, besides 0, that may own managed files.
@@ -53,11 +88,12 @@ impl Locations {
         self
     }
 
-    /// Sets the home directory, and `.config` in it as the config directory.
+    /// Sets the home directory, and the usual directories in it for config files and state.
     #[must_use]
     pub fn home(mut self, home: impl Into<PathBuf>) -> Self {
         let home = home.into();
-        self.config = Some(home.join(".config"));
+        self.config = Some(home.join(CONFIG));
+        self.state = Some(home.join(STATE));
         self.home = Some(home);
         self
     }
@@ -67,6 +103,18 @@ impl Locations {
     pub fn config(mut self, config: impl Into<PathBuf>) -> Self {
         self.config = Some(config.into());
         self
+    }
+
+    /// Sets the directory for state.
+    #[must_use]
+    pub fn state(mut self, state: impl Into<PathBuf>) -> Self {
+        self.state = Some(state.into());
+        self
+    }
+
+    /// Returns checkrein's own directory for state. `None` if the user has no home directory.
+    pub fn state_dir(&self) -> Option<PathBuf> {
+        self.state.as_ref().map(|state| state.join("checkrein"))
     }
 
     /// Sets an environment variable.
@@ -91,12 +139,38 @@ impl Locations {
         }
     }
 
-    /// Returns the directory that the first set variable names, or else one in the home directory.
+    /// Returns the directory that the first set variable names, or else one in the home directory. Variables that are not
+    /// trusted are ignored.
     fn named(&self, names: &[&str], otherwise: &str, dir: &Path) -> Option<PathBuf> {
-        match names.iter().find_map(|name| self.var(name)) {
+        match names.iter().find_map(|name| self.var(name)).filter(|_| self.trusts_variables) {
             Some(named) => Some(dir.join(named)),
             None => self.home.as_ref().map(|home| home.join(otherwise)),
         }
+    }
+
+    /// Returns the directory that untrusted variables name as a base, and the name of the variable. `None` if it is the same as
+    /// the usual one, or if variables are trusted.
+    pub(super) fn moved_base(&self, base: PathBase, dir: &Path) -> Option<(&'static str, PathBuf)> {
+        if self.trusts_variables {
+            return None;
+        }
+        let home = || Some(("HOME", PathBuf::from(self.var("HOME")?)));
+        let in_home = |usual: &str| home().map(|(name, home)| (name, home.join(usual)));
+        let (name, moved) = match base {
+            PathBase::Home => home()?,
+            PathBase::Config => match self.var("XDG_CONFIG_HOME") {
+                Some(config) => ("XDG_CONFIG_HOME", PathBuf::from(config)),
+                None => in_home(CONFIG)?,
+            },
+            PathBase::Variable(..) | PathBase::FirstVariable(..) => {
+                let (names, usual) = base.variables();
+                let set = names.iter().find_map(|name| Some((*name, dir.join(self.var(name)?))));
+                set.or_else(|| in_home(usual))?
+            }
+            PathBase::Root | PathBase::Project | PathBase::Repository | PathBase::Upwards { .. } => return None,
+        };
+        let usual = self.bases(base, dir).into_iter().next();
+        (moved.is_absolute() && !is_same(usual.as_deref(), Some(&moved))).then_some((name, moved))
     }
 
     /// Returns the base directories of a path, nearest first. Empty if there is none.
@@ -138,9 +212,10 @@ pub fn repository(dir: &Path) -> Option<&Path> {
 /// Without variables, which may be secrets.
 impl fmt::Debug for Locations {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { home, config, root, vars: _, of_process: _, administrator } = self;
-        let mut shown = f.debug_struct("Where");
-        shown.field("home", home).field("config", config).field("root", root).field("administrator", administrator);
+        let Self { home, config, state, root, vars: _, of_process: _, trusts_variables, administrator } = self;
+        let mut shown = f.debug_struct("Locations");
+        shown.field("home", home).field("config", config).field("state", state).field("root", root);
+        shown.field("trusts_variables", trusts_variables).field("administrator", administrator);
         shown.finish_non_exhaustive()
     }
 }

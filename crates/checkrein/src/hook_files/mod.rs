@@ -59,6 +59,7 @@ mod recursion;
 mod restrict;
 mod self_protection;
 mod symlinks;
+mod user_dirs;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -76,6 +77,7 @@ pub use env_skip::Skip;
 pub use locations::Locations;
 pub use locations::repository;
 pub use ownership::Ownership;
+pub use user_dirs::{HookVars, UserDirError, UserDirs};
 
 /// Sources of hooks. Each [load](Self::load) searches and reads the files again.
 #[derive(Debug, Clone, Default)]

@@ -12,6 +12,7 @@ use checkrein_dialects::agents::native;
 use super::FileStatus;
 use super::loaded_file::LoadedFile;
 use super::locations::Locations;
+use super::user_dirs::STATE;
 
 /// Id of the hook.
 const ID: &str = "protect-self";
@@ -56,13 +57,8 @@ fn paths(place: &Locations, dir: &Path, logs: &[String]) -> Vec<String> {
             denied.extend(base.join(row.path).parent().map(Path::to_owned));
         }
     }
-    let state = place.var("XDG_STATE_HOME").map(PathBuf::from).filter(|state| state.is_absolute());
-    denied.extend(
-        state
-            .into_iter()
-            .chain(place.home.as_ref().map(|home| home.join(".local/state")))
-            .map(|state| state.join("checkrein")),
-    );
+    let usual_state = place.home.as_ref().map(|home| home.join(STATE).join("checkrein"));
+    denied.extend(place.state_dir().into_iter().chain(usual_state));
     // A changed variable could move these directories, so they are protected under their default names too.
     denied.extend(["**/.config/checkrein", "**/.local/state/checkrein"].map(PathBuf::from));
     let program = format!("checkrein{}", std::env::consts::EXE_SUFFIX);

@@ -4,7 +4,6 @@
 //! project can write.
 
 use std::fs::OpenOptions;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use checkrein_core::RawJson;
@@ -16,6 +15,7 @@ use super::project_roots::ProjectRoots;
 use crate::append_file;
 use crate::hash::{from_hex, hex, sha256};
 use crate::real_path::real_ancestor;
+use crate::regular_file::{self, ReadError};
 
 /// An approved hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,6 +98,9 @@ pub(super) struct Store {
 /// Maximum size of a script whose contents are stored to show later changes.
 const MAX_STORED: usize = 256 * 1024;
 
+/// Maximum size of a project's approvals, in bytes.
+const MAX_SIZE: u64 = 64 * 1024 * 1024;
+
 impl Store {
     pub(super) fn new(state: PathBuf) -> Self {
         Self { state }
@@ -135,15 +138,17 @@ impl Store {
             return Ok(Vec::new());
         }
         let path = self.file_of(root);
-        let failed = |error: io::Error| format!("cannot read {}: {error}", path.display());
-        let text = match open(&path) {
+        let failed = |error: ReadError| format!("cannot read {}: {error}", path.display());
+        let text = match regular_file::open(&path) {
             Ok(mut file) => {
-                owned(&path, &file.metadata().map_err(failed)?, false)?;
-                let mut text = String::new();
-                io::Read::read_to_string(&mut file, &mut text).map_err(failed)?;
-                text
+                let metadata = file.metadata().map_err(|error| failed(ReadError::Io(error)))?;
+                owned(&path, &metadata, false)?;
+                let mut bytes = Vec::new();
+                regular_file::read_opened(&mut file, metadata.len(), MAX_SIZE, &mut bytes).map_err(failed)?;
+                let text = String::from_utf8(bytes);
+                text.map_err(|error| failed(ReadError::NotText(error.utf8_error().valid_up_to())))?
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if error.is_missing() => return Ok(Vec::new()),
             Err(error) => return Err(failed(error)),
         };
         let mut lines = text.lines();
@@ -202,7 +207,7 @@ impl Store {
 
     /// Returns the approved contents of a script, if stored.
     pub(super) fn stored_contents(&self, hash: &[u8; 32]) -> Option<Vec<u8>> {
-        let bytes = std::fs::read(self.directory().join("contents").join(hex(hash))).ok()?;
+        let bytes = regular_file::read(&self.directory().join("contents").join(hex(hash)), MAX_STORED as u64).ok()?;
         if sha256(&bytes) == *hash { Some(bytes) } else { None }
     }
 }
@@ -212,39 +217,6 @@ pub(super) fn key_of(root: &Path) -> String {
     let mut hash = hex(&sha256(root.as_os_str().as_encoded_bytes()));
     hash.truncate(32);
     hash
-}
-
-/// Opens a file for reading without blocking, also if it is a pipe.
-#[cfg(unix)]
-pub(super) fn open(path: &Path) -> io::Result<std::fs::File> {
-    open_with(path, rustix::fs::OFlags::empty())
-}
-
-/// As [`open`], but fails for a symbolic link.
-#[cfg(unix)]
-pub(super) fn open_no_link(path: &Path) -> io::Result<std::fs::File> {
-    open_with(path, rustix::fs::OFlags::NOFOLLOW)
-}
-
-#[cfg(unix)]
-fn open_with(path: &Path, more: rustix::fs::OFlags) -> io::Result<std::fs::File> {
-    use std::os::unix::fs::OpenOptionsExt as _;
-
-    use rustix::fs::OFlags;
-
-    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY | more).bits();
-    OpenOptions::new().read(true).custom_flags(flags.cast_signed()).open(path)
-}
-
-/// As [`open`]: symbolic links need privileges on these systems.
-#[cfg(not(unix))]
-pub(super) fn open_no_link(path: &Path) -> io::Result<std::fs::File> {
-    open(path)
-}
-
-#[cfg(not(unix))]
-pub(super) fn open(path: &Path) -> io::Result<std::fs::File> {
-    std::fs::File::open(path)
 }
 
 #[cfg(test)]

@@ -158,10 +158,10 @@ impl Project {
             if trusted_path.is_none()
                 && let Some(lock) = self.lock(evaluation)
             {
-                locked = lock.approvals.iter().filter(|approval| approval.file == file).cloned().collect();
+                locked = lock.approvals.iter().filter(|approval| approval.is_in(&file)).cloned().collect();
             }
         }
-        let approved: Vec<_> = self.approvals.iter().filter(|approval| approval.file == file).cloned().collect();
+        let approved: Vec<_> = self.approvals.iter().filter(|approval| approval.is_in(&file)).cloned().collect();
         let is_trusted = trusted_path.is_some() || !approved.is_empty() || !locked.is_empty();
         if !is_trusted {
             evaluation.untrusted.insert(reviewed.path.to_owned());
@@ -305,6 +305,11 @@ impl Approval {
     /// `true` if the hook was approved as a dry run. Always `false` for a lockfile, which has no properties.
     fn is_dry_run(&self) -> bool {
         self.facts.iter().any(|property| property.label == HookInfo::DRY_RUN)
+    }
+
+    /// `true` for an approval of this file. If `file` is a directory that cannot be listed, also for one of a file in it.
+    fn is_in(&self, file: &str) -> bool {
+        self.file.strip_prefix(file).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
     fn covers(&self, file: &str, entry: &Entry) -> bool {

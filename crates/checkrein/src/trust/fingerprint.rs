@@ -127,6 +127,7 @@ mod tests {
             http(|http| http.secret("s")),
             http(HttpSpec::require_signed_reply),
             http(HttpSpec::public_only),
+            http(|http| http.ca_file("/etc/ca.pem")),
             HookSpec::builtin("guard", EventKind::PreToolUse, "log").args(["x"]),
             HookSpec::shell("guard", EventKind::PreToolUse, "./guard.sh "),
             HookSpec::argv("guard", EventKind::PreToolUse, ["./guard.sh"]),

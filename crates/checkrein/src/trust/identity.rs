@@ -9,6 +9,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use super::permissions::replace;
+use crate::regular_file::read_text;
 
 /// Metadata that changes with every change of a file.
 #[derive(Debug, PartialEq, Eq)]
@@ -36,7 +37,8 @@ impl Identity {
 
     /// `true` if both files have not changed since [`remember`](Self::remember).
     pub(super) fn is_known(file: &Path, original: &Metadata, copy: &Path) -> bool {
-        Self::pair(original, copy).is_some_and(|pair| std::fs::read_to_string(file).is_ok_and(|stored| stored == pair))
+        let is_same = |pair: String| read_text(file, pair.len() as u64).is_ok_and(|stored| stored == pair);
+        Self::pair(original, copy).is_some_and(is_same)
     }
 
     /// Stores the metadata of both files, unless the original changed less than [`RACY`] ago.

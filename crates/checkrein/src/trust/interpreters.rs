@@ -80,10 +80,24 @@ const INTERPRETERS: &[Interpreter] = &[
     Interpreter { inline: &["-c", "-Command"], with_value: &["-ExecutionPolicy"], ..row("pwsh") },
     Interpreter { inline: &["-e"], with_value: &["-l"], ..row("osascript") },
     Interpreter { verb: Some("run"), with_value: &["--with", "-p", "--python"], elsewhere: &["-m"], ..row("uv") },
-    Interpreter { inline: &["-e", "--source"], elsewhere: AWK, takes_code: true, ..row("awk") },
-    Interpreter { inline: &["-e", "--source"], elsewhere: AWK, takes_code: true, ..row("gawk") },
-    Interpreter { inline: &["-e", "--source"], elsewhere: AWK, takes_code: true, ..row("mawk") },
-    Interpreter { inline: &["-e", "--expression"], elsewhere: AWK, takes_code: true, ..row("sed") },
+    Interpreter { inline: AWK_INLINE, elsewhere: AWK, takes_code: true, ..row("awk") },
+    Interpreter { inline: AWK_INLINE, elsewhere: AWK, takes_code: true, ..row("gawk") },
+    Interpreter { inline: AWK_INLINE, elsewhere: AWK, takes_code: true, ..row("mawk") },
+    Interpreter { inline: AWK_INLINE, elsewhere: AWK, takes_code: true, ..row("nawk") },
+    Interpreter { inline: &["-e", "--expression"], elsewhere: FILE, clusters: true, takes_code: true, ..row("sed") },
+    Interpreter { inline: &["-e", "--expression"], elsewhere: FILE, clusters: true, takes_code: true, ..row("gsed") },
+    Interpreter {
+        elsewhere: &["-f", "--from-file", "-L", "--library-path"],
+        clusters: true,
+        takes_code: true,
+        ..row("jq")
+    },
+    Interpreter { elsewhere: &["-x", "--command", "-ix", "--init-command"], takes_code: true, ..row("gdb") },
+    Interpreter { elsewhere: &["-s", "-S", "-u", "-c", "--cmd"], takes_code: true, ..row("vim") },
+    Interpreter { elsewhere: &["-s", "-S", "-u", "-c", "--cmd"], takes_code: true, ..row("nvim") },
+    Interpreter { elsewhere: &["-l", "--load", "--script"], takes_code: true, ..row("emacs") },
+    Interpreter { elsewhere: &["-f", "--file", "-init"], takes_code: true, ..row("psql") },
+    Interpreter { elsewhere: &["-init"], takes_code: true, ..row("sqlite3") },
     Interpreter { with_value: &["-cp", "-classpath", "--class-path"], ..row("java") },
     Interpreter { inline: &["-e", "-E", "--eval"], elsewhere: &["-L", "--load"], ..row("julia") },
     Interpreter { inline: &["-c", "--commands"], ..row("nu") },
@@ -104,7 +118,9 @@ const INTERPRETERS: &[Interpreter] = &[
     row("."),
 ];
 
-const AWK: &[&str] = &["-f", "--file"];
+const AWK: &[&str] = &["-f", "--file", "-i", "--include", "-E", "--exec", "-l", "--load"];
+const AWK_INLINE: &[&str] = &["-e", "--source"];
+const FILE: &[&str] = &["-f", "--file"];
 const NODE_INLINE: &[&str] = &["-e", "--eval", "-p", "--print"];
 const NODE_ELSEWHERE: &[&str] = &["-r", "--require", "--import", "--loader", "--experimental-loader", "--run"];
 
@@ -152,7 +168,7 @@ const UNKNOWN: &[&str] = &[
 
 /// Code that a program runs.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Runs {
+pub(crate) enum Runs {
     /// The script at this index of the arguments.
     Script(usize),
     /// Code in the command only.
@@ -168,7 +184,7 @@ pub(super) enum Runs {
 }
 
 /// Returns the code that a program with these arguments runs.
-pub(super) fn runs(name: &str, args: &[&str]) -> Runs {
+pub(crate) fn runs(name: &str, args: &[&str]) -> Runs {
     if UNKNOWN.contains(&name) {
         // `npx tsx x.ts` is equivalent to `tsx x.ts`.
         let inner = args.iter().position(|arg| !arg.starts_with('-'));
@@ -188,6 +204,9 @@ pub(super) fn runs(name: &str, args: &[&str]) -> Runs {
 
 impl Interpreter {
     fn runs(&self, args: &[&str]) -> Runs {
+        if self.takes_code {
+            return self.runs_code(args);
+        }
         let mut verb = self.verb;
         let mut index = 0;
         let mut elsewhere = None;
@@ -196,7 +215,10 @@ impl Interpreter {
             let combined = arg.strip_prefix('-').filter(|rest| self.clusters && !rest.starts_with('-'));
             let has = |options: &[&str]| {
                 let letter = |own: &&str| own.strip_prefix('-')?.chars().next().filter(|_| own.len() == 2);
+                let has_value = |own: &&str| own.len() == 2 && !self.clusters && arg.starts_with(own);
+                let is_start = |own: &&str| option.len() > 3 && own.starts_with("--") && own.starts_with(option);
                 options.contains(&option)
+                    || options.iter().any(|own| has_value(own) || is_start(own))
                     || combined.is_some_and(|rest| options.iter().filter_map(letter).any(|own| rest.contains(own)))
             };
             if *arg == "--" {
@@ -224,60 +246,150 @@ impl Interpreter {
         }
         match elsewhere {
             Some(option) => Runs::Unknown(option),
-            None if self.takes_code => Runs::Inline,
             // With `-s`, a shell reads its standard input and the operands are arguments.
             None if self.name.ends_with("sh") && self.clusters && args[..index].contains(&"-s") => Runs::Input,
             None if args.get(index).is_some_and(|arg| *arg != "-") => Runs::Script(index),
             None => Runs::Input,
         }
     }
+
+    /// Returns the code of a program whose first operand is code. It accepts options behind operands.
+    fn runs_code(&self, args: &[&str]) -> Runs {
+        let is_elsewhere = |arg: &&&str| {
+            let option = arg.split('=').next().unwrap_or(arg);
+            let is_short = |own: &str| {
+                let letter = own.strip_prefix('-').filter(|letter| letter.len() == 1);
+                let cluster = arg.strip_prefix('-').filter(|cluster| !cluster.starts_with('-'));
+                letter.zip(cluster).is_some_and(|(letter, cluster)| {
+                    let end = cluster.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(cluster.len());
+                    if self.clusters { cluster[..end].contains(letter) } else { cluster.starts_with(letter) }
+                })
+            };
+            let is_long = |own: &str| own.starts_with("--") && option.len() > 3 && own.starts_with(option);
+            self.elsewhere.iter().any(|own| *own == option || is_short(own) || is_long(own))
+        };
+        let options = args.iter().take_while(|arg| **arg != "--");
+        match options.filter(|arg| arg.starts_with('-')).find(is_elsewhere) {
+            Some(arg) => Runs::Unknown((*arg).to_owned()),
+            None => Runs::Inline,
+        }
+    }
 }
 
 /// Variables that can make programs run code outside of the command.
-pub(super) const VARIABLES: &[&str] = &[
-    "PATH",
-    "LD_PRELOAD",
-    "LD_LIBRARY_PATH",
-    "LD_AUDIT",
-    "DYLD_INSERT_LIBRARIES",
-    "DYLD_LIBRARY_PATH",
-    "BASH_ENV",
+const VARIABLES: &[&str] = &[
+    "AR",
+    "AS",
+    "BROWSER",
+    "CC",
+    "CDPATH",
+    "CLASSPATH",
+    "CPP",
+    "CURL_HOME",
+    "CXX",
+    "CVS_RSH",
+    "DIFFPROG",
+    "DOCKER_CONFIG",
+    "DOTNET_STARTUP_HOOKS",
+    "EDITOR",
+    "ELIXIR_ERL_OPTIONS",
+    "EMACSLOADPATH",
     "ENV",
-    "ZDOTDIR",
-    "SHELLOPTS",
-    "PYTHONPATH",
-    "PYTHONHOME",
-    "PYTHONSTARTUP",
-    "NODE_OPTIONS",
-    "NODE_PATH",
-    "RUBYOPT",
-    "RUBYLIB",
-    "PERL5OPT",
-    "PERL5LIB",
-    "PERLLIB",
+    "ERL_FLAGS",
+    "EXINIT",
+    "FCEDIT",
+    "FPATH",
+    "GCONV_PATH",
+    "GOFLAGS",
+    "HOME",
+    "INPUTRC",
     "JAVA_TOOL_OPTIONS",
     "JDK_JAVA_OPTIONS",
-    "_JAVA_OPTIONS",
-    "CLASSPATH",
-    "LUA_INIT",
-    "LUA_PATH",
+    "KUBECONFIG",
+    "LD",
+    "LESSCLOSE",
     "LESSOPEN",
-    "PROMPT_COMMAND",
-    "VISUAL",
-    "GIT_ASKPASS",
-    "GIT_CONFIG",
-    "GIT_CONFIG_COUNT",
-    "GIT_CONFIG_GLOBAL",
-    "GIT_DIR",
-    "GIT_EDITOR",
-    "GIT_EXEC_PATH",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_PAGER",
-    "GIT_SSH",
-    "GIT_SSH_COMMAND",
-    "EDITOR",
+    "MAKE",
+    "MAKEFILES",
+    "MAKEFLAGS",
+    "MANPAGER",
+    "OPENSSL_CONF",
     "PAGER",
+    "PATH",
+    "PERLLIB",
+    "PHPRC",
+    "PHP_INI_SCAN_DIR",
+    "PROMPT_COMMAND",
+    "PS0",
+    "PS1",
+    "PS2",
+    "PS3",
+    "PS4",
+    "RIPGREP_CONFIG_PATH",
+    "RSYNC_RSH",
+    "RUBYLIB",
+    "RUBYOPT",
+    "RUSTC",
+    "RUSTC_WRAPPER",
+    "RUSTUP_TOOLCHAIN",
+    "SHELL",
+    "SHELLOPTS",
+    "SSH_ASKPASS",
+    "SUDO_ASKPASS",
+    "SUDO_EDITOR",
+    "SYSTEMD_PAGER",
+    "TAR_OPTIONS",
+    "TERMINAL",
+    "TERMINFO",
+    "VIMINIT",
+    "VISUAL",
+    "WGETRC",
+    "XDG_CONFIG_HOME",
+    "ZDOTDIR",
+    "_JAVA_OPTIONS",
 ];
+
+/// Starts of names of such variables.
+const PREFIXES: &[&str] = &[
+    "BASH_",
+    "CARGO_",
+    "DYLD_",
+    "GIT_",
+    "LD_",
+    "LUA_",
+    "NODE_",
+    "NPM_CONFIG_",
+    "PERL5",
+    "PYTHON",
+    "RUBY",
+    "UV_",
+    "npm_config_",
+    "PIP_",
+];
+
+/// Names with such a start that only hold data.
+const DATA: &[&str] = &[
+    "GIT_AUTHOR_DATE",
+    "GIT_AUTHOR_EMAIL",
+    "GIT_AUTHOR_NAME",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_COMMITTER_DATE",
+    "GIT_COMMITTER_EMAIL",
+    "GIT_COMMITTER_NAME",
+    "GIT_OPTIONAL_LOCKS",
+    "GIT_TERMINAL_PROMPT",
+    "NODE_ENV",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONIOENCODING",
+    "PYTHONUNBUFFERED",
+    "PYTHONUTF8",
+];
+
+/// `true` if the variable can make programs run code outside of the command.
+pub(super) fn selects_code(variable: &str) -> bool {
+    let has_prefix = || PREFIXES.iter().any(|prefix| variable.starts_with(prefix));
+    VARIABLES.contains(&variable) || (has_prefix() && !DATA.contains(&variable))
+}
 
 #[cfg(test)]
 mod tests {
@@ -327,9 +439,21 @@ mod tests {
             ("perl -w x.pl", "x.pl"),
             (". x.sh", "x.sh"),
             ("source x.sh", "x.sh"),
-            ("jq .a x", "nothing"),
+            ("jq .a x", "inline"),
+            ("sed -nf x.sed", "unknown -nf"),
+            ("cat x", "nothing"),
             ("awk {print} x", "inline"),
             ("awk -f x.awk", "unknown -f"),
+            ("awk -fx.awk", "unknown -fx.awk"),
+            ("awk -F : -f x.awk", "unknown -f"),
+            ("awk --file=x.awk", "unknown --file=x.awk"),
+            ("awk --fil=x.awk", "unknown --fil=x.awk"),
+            ("awk -F: {print}", "inline"),
+            ("sed -e s/a/b/ -f x.sed", "unknown -f"),
+            ("sed -n -fx.sed", "unknown -fx.sed"),
+            ("jq -rf x.jq", "unknown -rf"),
+            ("jq -r .a", "inline"),
+            ("node -r./y.js x.js", "unknown -r./y.js"),
             ("sed s/a/b/ x", "inline"),
         ] {
             assert_eq!(code(command), expected, "{command}");

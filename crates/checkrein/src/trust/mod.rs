@@ -33,7 +33,7 @@ mod approvals;
 mod evaluate;
 mod fingerprint;
 mod identity;
-mod interpreters;
+pub(crate) mod interpreters;
 mod lockfile;
 mod permissions;
 mod policy;

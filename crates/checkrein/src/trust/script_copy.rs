@@ -8,18 +8,18 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File, FileTimes};
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use checkrein_dialects::VerifiedScript;
 
-use super::approvals::{open, open_no_link};
 use super::identity::Identity;
 use super::permissions::{is_private, owned, replace};
 use crate::append_file::make_private_directory;
 use crate::hash::{hex, sha256};
 use crate::real_path::real_path;
+use crate::regular_file::{self, open, open_no_link};
 
 /// Maximum size of a script, in bytes.
 const LARGEST: u64 = 256 * 1024 * 1024;
@@ -51,33 +51,12 @@ pub(crate) enum NotVerified {
 
 /// Reads a file. Fails if it is not a regular file or too large.
 pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut file = open(path)?;
-    let metadata = file.metadata()?;
-    check(&metadata)?;
-    bytes(&mut file, metadata.len())
-}
-
-fn check(metadata: &fs::Metadata) -> io::Result<()> {
-    if !metadata.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
-    }
-    if metadata.len() > LARGEST {
-        return Err(too_large());
-    }
-    Ok(())
-}
-
-fn too_large() -> io::Error {
-    io::Error::new(io::ErrorKind::FileTooLarge, format!("larger than {LARGEST} bytes"))
+    Ok(regular_file::read(path, LARGEST)?)
 }
 
 fn bytes(file: &mut File, size: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0).saturating_add(1));
-    // The file may grow during the read.
-    file.take(LARGEST + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(too_large());
-    }
+    let mut bytes = Vec::new();
+    regular_file::read_opened(file, size, LARGEST, &mut bytes)?;
     Ok(bytes)
 }
 
@@ -126,9 +105,8 @@ pub(crate) fn verify(script: &VerifiedScript, store: &Path, cwd: &Path) -> Resul
         io::ErrorKind::NotFound => NotVerified::Gone(path.clone()),
         _ => NotVerified::Unreadable(path.clone(), error),
     };
-    let mut file = open(path).map_err(unreadable)?;
+    let mut file = open(path).map_err(|error| unreadable(error.into()))?;
     let metadata = file.metadata().map_err(unreadable)?;
-    check(&metadata).map_err(unreadable)?;
     let no_copy = |why: String| NotVerified::NoCopy(path.clone(), why);
     let store_exists = is_private(store).map_err(no_copy)?;
     let is_known = || Identity::is_known(&copy.identity(), &metadata, &copy.path());
@@ -194,7 +172,6 @@ impl<'a> ScriptCopy<'a> {
         let is_valid = |copy: &Path| {
             let mut file = open_no_link(copy)?;
             let metadata = file.metadata()?;
-            check(&metadata)?;
             let is_own = owned(copy, &metadata, false).is_ok() && metadata.len() == contents.len() as u64;
             Ok::<_, io::Error>(is_own && sha256(&bytes(&mut file, metadata.len())?) == *approved)
         };

@@ -54,6 +54,44 @@ const TOOLS: &[(&str, &str, bool)] = &[
     ("apply_diff", r#"{"diff":"--- a/.env\n+++ b/.env\n@@ -1 +1 @@"}"#, true),
     ("Write", r#"{"file_path":"notes.md","content":"--- a/.env\n+++ b/.env"}"#, false),
     ("apply_patch", r#"{"input":"*** Begin Patch\n*** Update File: src/main.rs\n*** End Patch"}"#, false),
+    // A tool is read-only only if its whole name and its input say so.
+    ("mcp__x__fetch_to_file", r#"{"url":"u","path":".env"}"#, true),
+    ("mcp__x__fetch", r#"{"url":"u","path":".env"}"#, false),
+    ("open_for_writing", r#"{"path":".env"}"#, true),
+    ("open_file", r#"{"path":".env"}"#, false),
+    ("get", r#"{"path":".env","mode":"w"}"#, true),
+    ("get", r#"{"path":".env","mode":"r"}"#, false),
+    ("get", r#"{"path":".env","mode":"r+"}"#, true),
+    ("open", r#"{"path":".env","flags":"O_WRONLY|O_CREAT"}"#, true),
+    ("open", r#"{"path":".env","flags":"a"}"#, true),
+    ("read_file", r#"{"path":".env","content":"x"}"#, true),
+    ("get_file", r#"{"path":"x","save_to":".env"}"#, true),
+    ("mcp__x__get_and_store", r#"{"file":".env"}"#, true),
+    ("mcp__x__read_then_purge", r#"{"file":".env"}"#, true),
+    ("mcp__read__wipe", r#"{"file":".env"}"#, true),
+    ("mcp__x__download", r#"{"url":"u","target":".env"}"#, true),
+    ("mcp__x__copy", r#"{"from":"a","to":".env"}"#, true),
+    ("mcp__x__export", r#"{"out":".env"}"#, true),
+    ("mcp__x__render", r#"{"output":".env"}"#, true),
+    ("mcp__x__export", r#"{"output_path":".env"}"#, true),
+    ("mcp__x__clone", r#"{"dest":"secrets/x"}"#, true),
+    ("mcp__x__save", r#"{"save_as":"~/.ssh/config"}"#, true),
+    ("write_file", r#"{"path":"file://PROJECT/.env"}"#, true),
+    ("write_file", r#"{"path":"file://PROJECT/%2eenv"}"#, true),
+    ("write_file", r#"{"path":"file://localhost/etc/hosts"}"#, true),
+    ("write_file", r#"{"path":".env\u0000.txt"}"#, true),
+    ("read_many_files", r#"{"paths":[".env"]}"#, false),
+    ("search_file_content", r#"{"path":".git","pattern":"x"}"#, false),
+    ("list_directory", r#"{"path":"~/.ssh"}"#, false),
+    ("view_image", r#"{"path":"secrets/a.png"}"#, false),
+    ("codebase_search", r#"{"query":"x","target_directories":["secrets"]}"#, false),
+    ("mcp__fs__get_file_info", r#"{"path":".env"}"#, false),
+    ("mcp__fs__directory_tree", r#"{"path":".git"}"#, false),
+    ("apply_diff", r#"{"diff":"diff --git a/x b/.env\nsimilarity index 100%\nrename from x\nrename to .env"}"#, true),
+    ("apply_diff", r#"{"patch":"diff --git a/x b/.env\ncopy from x\ncopy to .env"}"#, true),
+    ("Bash", r#"{"command":"ls","cmd":"rm .env"}"#, true),
+    ("Bash", r#"{"cmd":"ls","command":"rm .env"}"#, true),
+    ("Bash", r#"{"command":"ls","shell_command":"rm .env"}"#, true),
 ];
 
 /// The command, and `true` if it is denied.
@@ -114,7 +152,129 @@ const COMMANDS: &[(&str, bool)] = &[
     ("[[ a > .env ]]", false),
     ("ls | grep env", false),
     ("apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: .env\n*** End Patch\nEOF", true),
+    // Options in every form.
+    ("curl -so .env https://x.test", true),
+    ("curl -o.env https://x.test", true),
+    ("curl --output=.env https://x.test", true),
+    ("curl -fsSLo .env https://x.test", true),
+    ("curl -O https://x.test/.env", true),
+    ("curl -sD .env https://x.test", true),
+    ("curl -d .env https://x.test", false),
+    ("wget -qO .env https://x.test", true),
+    ("wget -O.env https://x.test", true),
+    ("wget https://x.test/.env", true),
+    ("wget --output-doc=.env https://x.test", true),
+    ("sort -o.env x", true),
+    ("sort -uo .env x", true),
+    ("sort --out=.env x", true),
+    ("sort .env", false),
+    ("shuf -o .env x", true),
+    ("uniq a .env", true),
+    ("uniq .env", false),
+    ("tree -o .env", true),
+    ("less -o .env x", true),
+    ("less .env", false),
+    ("gpg -o .env -d x", true),
+    ("openssl rand -out .env 32", true),
+    ("tar cf .env src", true),
+    ("tar -czf .env src", true),
+    ("zip .env src", true),
+    ("gzip -k src/main.rs", false),
+    ("gcc -o .env x.c", true),
+    ("go build -o .env ./x", true),
+    ("cp -t . x", false),
+    ("cp --target-dir=config /tmp/prod.yaml", true),
+    ("mv x src", false),
+    ("mv x .", false),
+    ("sed --in-pl s/a/b/ .env", true),
+    ("rm --recurs config", true),
+    // git with global options.
+    ("git -C . rm .env", true),
+    ("git -C config rm prod.yaml", true),
+    ("git -c a=b checkout -- .env", true),
+    ("git --no-pager restore .env", true),
+    ("git -C .. status", false),
+    ("git checkout main", false),
+    ("git checkout main -- config/prod.yaml", true),
+    ("git config -f .env a.b c", true),
+    ("git diff --output=.env", true),
+    ("git apply <<'E'\n--- a/.env\n+++ b/.env\n@@ -1 +1 @@\nE", true),
+    ("patch -p1 <<'E'\n--- a/.env\n+++ b/.env\n@@ -1 +1 @@\nE", true),
+    // find.
+    ("find . -name .env -exec rm {} +", true),
+    ("find . -name '.e*' -delete", true),
+    ("find . -name .env -exec sed -i s/a/b/ {} \\;", true),
+    ("find . -name .env | xargs rm", true),
+    ("find . -name .env -print0 | xargs -0 truncate -s 0", true),
+    ("find . -name .env -exec cat {} +", false),
+    ("find . -name '*.pyc' -delete", false),
+    ("find . -name '*.rs' -exec rm {} +", false),
+    ("find config -type f -delete", true),
+    ("find src -type f -delete", false),
+    ("find . -name secrets -exec rm -rf {} +", true),
+    ("find . | xargs grep x", false),
+    ("rsync -a --delete x/ config/", true),
+    ("rsync -a x/ src/", false),
 ];
+
+/// Commands that may write to protected files. The builtin asks about them.
+const QUESTIONS: &[&str] = &[
+    "rm $UNKNOWN",
+    "rm -f \"$X\"",
+    "echo x > $F",
+    "echo x >> \"$DIR/$NAME\"",
+    "tee \"$F\" < x",
+    "sed -i s/a/b/ $(git diff --name-only)",
+    "cp x \"$DEST\"",
+    "mv \"$A\" b",
+    "rm .e$X",
+    "git checkout -- $X",
+    "git -C $X clean -fd",
+    "rm $DIR/.env",
+    "echo x > $F.pem",
+    "rm $DIR/.ssh/id",
+    "cd $X && rm prod.yaml",
+    "tar xf a.tgz -C config",
+    "tar -C config -xf a.tgz",
+    "unzip a.zip -d config",
+    "cp -rT x config",
+    "cp -r x/. config",
+    "git -C config clean -fdx",
+    "git clean -fdx",
+    "gzip .env",
+    "rsync -a x/ config/",
+];
+
+/// Commands with unknown parts that cannot be protected files.
+const QUIET: &[&str] = &[
+    "cat $UNKNOWN",
+    "rm \"$DIR/build.log\"",
+    "echo x > \"$TMPDIR/x\"",
+    "T=$(mktemp); echo x > \"$T\"",
+    "cd $X && rm notes.txt",
+    "tar xf a.tgz",
+    "tar xf a.tgz -C src",
+    "git -C $X status",
+    "git checkout $BRANCH",
+    "sed -i \"s/a/$B/\" notes.txt",
+    "perl -pi -e \"s/a/$B/\" notes.txt",
+    "mkdir -p \"$D\"",
+];
+
+#[tokio::test]
+async fn unknown_targets_are_asked_about() {
+    let bench = bench();
+    let mut wrong = Vec::new();
+    let questions = QUESTIONS.iter().map(|command| (command, true));
+    for (command, asks) in questions.chain(QUIET.iter().map(|command| (command, false))) {
+        let verdict = bench.shell(command).await;
+        let expected = if asks { Decision::Ask } else { Decision::NoOpinion };
+        if verdict.decision() != expected {
+            wrong.push(format!("{command:?}: {} {:?}", verdict.decision(), verdict.reason()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
 
 #[tokio::test]
 async fn tools_that_write_protected_files_are_denied() {

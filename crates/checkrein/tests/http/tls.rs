@@ -37,7 +37,7 @@ async fn untrusted_certificate_is_a_failure() {
     let (server, _) = server(&["localhost"]);
     let verdict = fire(url(&server, "localhost"), |http| http).await;
     assert_fails(&verdict, FailureKind::HttpNet, "TLS handshake failed: invalid peer certificate");
-    assert_fails(&verdict, FailureKind::HttpNet, "SSL_CERT_FILE");
+    assert_fails(&verdict, FailureKind::HttpNet, "ca_file");
     assert!(server.requests().is_empty());
 }
 
@@ -64,4 +64,46 @@ async fn trusted_certificate_is_valid_for_its_names() {
 async fn server_without_tls_is_a_failure() {
     let server = Server::saying("200 OK", "", ALLOW);
     assert_fails(&fire(url(&server, "localhost"), |http| http).await, FailureKind::HttpNet, "TLS handshake failed");
+}
+
+#[tokio::test]
+async fn certificates_of_a_file_are_trusted_by_its_hook() {
+    let (server, pem) = server(&["localhost"]);
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("ca.pem");
+    std::fs::write(&file, pem).unwrap();
+    let verdict = fire(url(&server, "localhost"), |http| http.ca_file(file.to_str().unwrap())).await;
+    assert_eq!(verdict.decision(), Decision::Allow, "{verdict:?}");
+    // Another hook does not trust it.
+    let verdict = fire(url(&server, "localhost"), |http| http).await;
+    assert_fails(&verdict, FailureKind::HttpNet, "invalid peer certificate");
+    for text in ["", "no certificate"] {
+        std::fs::write(&file, text).unwrap();
+        let verdict = fire(url(&server, "localhost"), |http| http.ca_file(file.to_str().unwrap())).await;
+        assert_fails(&verdict, FailureKind::HttpNet, "has no certificates in PEM format");
+    }
+}
+
+/// A project can set `SSL_CERT_FILE` for its agent. The test runs itself in a process with that variable.
+#[cfg(unix)]
+#[tokio::test]
+async fn certificates_of_variables_are_ignored_under_an_agent() {
+    const URL: &str = "CHECKREIN_TEST_URL";
+    if let Ok(url) = std::env::var(URL) {
+        let hook = || checkrein::HookSpec::http("h", checkrein::EventKind::PreToolUse, &url);
+        let believed = checkrein::Engine::builder().hook(hook()).build().fire(event()).await;
+        assert_eq!(believed.decision(), Decision::Allow, "{believed:?}");
+        let ignored = checkrein::Engine::builder().hook(hook()).distrust_variables().build().fire(event()).await;
+        assert_fails(&ignored, FailureKind::HttpNet, "TLS handshake failed");
+        return;
+    }
+    let (server, pem) = server(&["localhost"]);
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("ca.pem");
+    std::fs::write(&file, pem).unwrap();
+    let mut own = std::process::Command::new(std::env::current_exe().unwrap());
+    own.args(["--exact", "tls::certificates_of_variables_are_ignored_under_an_agent"]);
+    let ran = own.env(URL, url(&server, "localhost")).env("SSL_CERT_FILE", &file).output().unwrap();
+    let output = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success() && output.contains("1 passed"), "{output}");
 }

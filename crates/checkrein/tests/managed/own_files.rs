@@ -92,7 +92,7 @@ async fn unknown_programs_that_name_own_files_are_asked_about() {
         ("docker run -v DIR:/c alpine rm -r /c", Ask),
         ("Remove-Item OWN", Ask),
         ("/bin/r? OWN", Ask),
-        ("alias ls='rm OWN'; ls", Ask),
+        ("alias ls='rm OWN'; ls", Deny),
         ("npx checkrein uninstall", Ask),
         ("env -S'checkrein uninstall'", Ask),
         ("env -iS 'checkrein' uninstall", Ask),
@@ -123,7 +123,7 @@ async fn unknown_programs_that_name_own_files_are_asked_about() {
     for (tool, input, expected) in [
         ("mcp__x__run", serde_json::json!({ "args": ["rm", own] }), Ask),
         ("mcp__x__run", serde_json::json!({ "code": format!("open('{own}', 'w')") }), Ask),
-        ("mcp__x__put", serde_json::json!({ "target": own }), Ask),
+        ("mcp__x__put", serde_json::json!({ "target": own }), Deny),
         ("mcp__x__read", serde_json::json!({ "target": own }), NoOpinion),
         ("mcp__x__put", serde_json::json!({ "target": "/tmp/x" }), NoOpinion),
         ("Write", serde_json::json!({ "file_path": "notes.md", "content": own }), NoOpinion),

@@ -394,3 +394,87 @@ fn project_copy_does_not_replace_a_user_hook() {
         plan.iter().filter(|hook| hook.why_not.is_none()).map(|hook| hook.hook.info.source.scope).collect();
     assert_eq!(chosen, [Scope::User]);
 }
+
+/// Members with which files of agents disable hooks or change them, in any dialect.
+const SWITCHES: &[&str] = &[
+    r#""disableAllHooks": true"#,
+    r#""disableAllHooks": "true""#,
+    r#""allowManagedHooksOnly": true"#,
+    r#""hooksConfig": {"enabled": false}"#,
+    r#""hooksConfig": {"disabled": ["checkrein", "guard", "*", "./guard.sh"]}"#,
+    r#""hooks": {"disabled": true}"#,
+    r#""hooks": {"enabled": false}"#,
+    r#""hooks": {"disabled": ["./guard.sh"]}"#,
+    r#""enabled": false"#,
+    r#""disabled": true"#,
+    r#""disabledHooks": ["./guard.sh"]"#,
+    r#""enableHooks": false"#,
+    r#""tools": {"enableHooks": false}"#,
+    r#""features": {"hooks": false}"#,
+    r#""strictPluginOnlyCustomization": true"#,
+    r#""allowedHttpHookUrls": []"#,
+    r#""httpHookAllowedEnvVars": []"#,
+    r#""version": 99"#,
+];
+
+/// Path of a row's file, with a name for rows that list a directory.
+fn path_of(row: &FileRow, world: &World) -> Option<std::path::PathBuf> {
+    let base = world.place().bases(row.base, &world.path("project")).into_iter().next()?;
+    let extension = row.extensions.iter().find(|extension| **extension == "json");
+    let path = match (row.path.strip_suffix("/*"), row.path.split_once("/*/"), extension) {
+        (Some(directory), ..) => base.join(directory).join("x.json"),
+        (None, Some((directory, inside)), _) => base.join(directory).join("x").join(inside),
+        (None, None, Some(extension)) => base.join(format!("{}.{extension}", row.path)),
+        (None, None, None) => base.join(row.path),
+    };
+    path.extension().is_some_and(|extension| extension == "json").then_some(path)
+}
+
+/// Dialect × setting × scope: a file of a repository in any agent's format changes no hook of the user in that format.
+#[test]
+fn no_setting_of_any_dialect_changes_hooks_of_the_user() {
+    let mut tried = 0;
+    let is_agent = |dialect: &&&Dialect| !dialect.config.format.is_programs() && !dialect.has_all_events;
+    for dialect in checkrein::dialects::ALL.iter().filter(is_agent) {
+        let gate = dialect.events.iter().find(|row| dialect.is_gate(&row.kind));
+        let Some(gate) = gate else { continue };
+        let guard = HookSpec::shell("guard", gate.kind.clone(), "./guard.sh").dialect(dialect);
+        let Some(text) = dialect.encode(&[&guard]).map(|encoded| encoded.text) else { continue };
+        let rows = |wanted: Scope| dialect.config.files.iter().filter(move |row| row.scope == wanted);
+        let world = World::new();
+        let Some(of_user) = rows(Scope::User).find_map(|row| path_of(row, &world)) else { continue };
+        let write = |path: &std::path::Path, text: &str| {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write(&of_user, &text);
+        world.write(USER, format!(r#"{{"include": [{{"dialect": "{}"}}]}}"#, dialect.name));
+        let hooks_of_user = || -> Vec<Vec<String>> {
+            let loaded = [world.sources().load(), world.untrusted_in("project").load()];
+            let own = |loaded: &Loaded| {
+                let of_user = loaded.hooks.iter().filter(|spec| spec.info.source.scope == Scope::User);
+                of_user.map(shown).collect()
+            };
+            loaded.iter().map(own).collect()
+        };
+        let before = hooks_of_user();
+        // A file of docker-agent has hooks of several agents, and the sources select one.
+        if before.iter().any(Vec::is_empty) {
+            assert!(dialect.agent() == "docker-agent", "{}: {text}", dialect.name);
+            continue;
+        }
+        for scope in [Scope::Project, Scope::Local] {
+            for path in rows(scope).filter_map(|row| path_of(row, &world)) {
+                for switch in SWITCHES {
+                    for text in [format!("{{{switch}}}"), format!(r#"{{{switch}, "hooks": {{}}}}"#)] {
+                        write(&path, &text);
+                        assert_eq!(hooks_of_user(), before, "{} {}: {text}", dialect.name, path.display());
+                        tried += 1;
+                    }
+                }
+                std::fs::remove_file(&path).unwrap();
+            }
+        }
+    }
+    assert!(tried > 500, "only {tried} cases");
+}

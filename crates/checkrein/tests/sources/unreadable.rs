@@ -110,3 +110,31 @@ fn link_loop_in_place_of_a_directory_closes_gates() {
     assert_eq!(world.codes(&loaded), ["home/.config/checkrein/hooks.d link-loop"]);
     assert_eq!(ids(&loaded.hooks), ["user", "unreadable"]);
 }
+
+/// A directory with more files than are read could hold a guard among the others.
+#[test]
+fn directory_with_too_many_files_closes_gates() {
+    for directory in ["root/etc/checkrein/hooks.d", "home/.config/checkrein/hooks.d"] {
+        for (count, closed) in [(1000, false), (1001, true)] {
+            let world = World::with(&[]);
+            // The name sorts behind all others.
+            world.write(&format!("{directory}/zz.json"), hooks(&["last"]));
+            for index in 1..count {
+                world.write(&format!("{directory}/{index:05}.json"), "{}");
+            }
+            // Files of other types are not counted.
+            world.write(&format!("{directory}/README.md"), "");
+            let loaded = world.load();
+            let codes = world.codes(&loaded);
+            let expected = if closed { vec![format!("{directory} too-many-files")] } else { Vec::new() };
+            assert_eq!(codes, expected);
+            let verdict = Engine::builder().sources(world.sources()).build();
+            let verdict = verdict.fire_blocking(Event::prompt_submit(Prompt::new("hi")));
+            assert_eq!(verdict.decision() == Decision::Deny, closed, "{directory}, {count}: {verdict:?}");
+            if closed {
+                let reason = verdict.reason().unwrap();
+                assert!(reason.contains("1001 hook files") && reason.contains("merge some of them"), "{reason}");
+            }
+        }
+    }
+}

@@ -35,6 +35,7 @@ const KEYS: &[(&str, &str, &str, After)] = &[
     ("allowedEnvVars", URL, "allowedEnvVars: [A]", Changed),
     ("secret", URL, "secret: x", Changed),
     ("require_signed_reply", URL, "secret: x, require_signed_reply: true", Changed),
+    ("ca_file", URL, "ca_file: /etc/ca.pem", Changed),
     ("builtin", "event: PreToolUse, builtin: log", "event: PreToolUse, builtin: confirm_dangerous", Changed),
     ("if", COMMAND, "if: 'Bash(git *)'", Changed),
     ("input", COMMAND, "input: {command: x}", Changed),

@@ -1,5 +1,6 @@
 //! States of hooks: approved, new, changed, invalid.
 
+use checkrein::dialects::agents::copilot;
 use checkrein::hook::HookState;
 use checkrein::{Decision, FailureKind};
 
@@ -116,6 +117,25 @@ fn invalid_file_denies_only_if_it_has_approved_hooks() {
         assert_eq!(verdict.decision(), Decision::Deny, "{text}: {verdict:?}");
         let reason = verdict.reason().unwrap();
         assert!(reason.contains("hooks.yaml:") && reason.contains("`checkrein check`"), "{reason}");
+    }
+}
+
+/// A directory with too many files, or without permission, follows the same rule as an invalid file.
+#[test]
+fn directory_that_cannot_be_listed_denies_only_if_it_has_approved_hooks() {
+    let guard = r#"{"version": 1, "hooks": {"PreToolUse": [{"type": "command", "bash": "true"}]}}"#;
+    for approved in [false, true] {
+        let world = World::with(&[("project/.github/hooks/zz.json", guard)]).dialect(&copilot::DIALECT);
+        if approved {
+            world.approve();
+            assert_eq!(world.fire().decision(), Decision::NoOpinion);
+        }
+        for index in 0..1000 {
+            world.write(&format!("project/.github/hooks/{index:05}.json"), "{}");
+        }
+        let verdict = world.fire();
+        let expected = if approved { Decision::Deny } else { Decision::NoOpinion };
+        assert_eq!(verdict.decision(), expected, "{approved}: {verdict:?}");
     }
 }
 

@@ -9,7 +9,7 @@ use checkrein::audit::{DryRunHook, DryRunReport, EntryKind, LogLine, Verificatio
 use owo_colors::OwoColorize;
 
 use super::super::layout::{self, one_line};
-use super::super::{colours, display_path, is_terminal_control, pluralize, shorten_paths};
+use super::super::{colours, display_path, pluralize, shorten_paths, visible};
 
 /// Writes an entry on one line.
 pub fn line(out: &mut impl Write, line: &LogLine) -> io::Result<()> {
@@ -58,11 +58,14 @@ pub fn entry(out: &mut impl Write, shown: &LogLine) -> io::Result<()> {
     writeln!(out, "        {}:{}", display_path(&shown.file), shown.line)?;
     let mut text = String::new();
     indented(&mut text, &shown.text, 0);
-    // Control characters can occur only in strings, where JSON has an escape for them.
+    // Invisible characters can occur only in strings, where JSON has an escape for them.
     for c in text.chars() {
-        match is_terminal_control(c) && c != '\n' {
-            true => write!(out, "\\u{:04x}", u32::from(c))?,
-            false => write!(out, "{c}")?,
+        if !visible::is_hidden(c) || c == '\n' {
+            write!(out, "{c}")?;
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            write!(out, "\\u{unit:04x}")?;
         }
     }
     writeln!(out)

@@ -148,7 +148,7 @@ fn explain(out: &mut impl Write, code: &str, as_json: bool) -> Result<Exit> {
 }
 
 fn show_one(out: &mut impl Write, diagnostic: &Diagnostic) -> io::Result<()> {
-    let text = super::sanitize(&diagnostic.to_string(), super::LINES);
+    let text = super::visible::visible(&diagnostic.to_string(), super::LINES);
     // Lines below the first one may quote a file.
     let (first, rest) = text.split_at(text.find('\n').unwrap_or(text.len()));
     let text = super::shorten_paths(first) + rest;

@@ -1,17 +1,18 @@
 //! `checkrein init`: writes a starter hook file, or imports the hooks of another agent.
 //!
-//! `text` creates the file's text, `write` writes it. Existing files are replaced only after a yes or with --force.
+//! `text` creates the file's text. Existing files are replaced only after a yes or with --force.
 
 mod text;
-mod write;
 
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use checkrein::Scope;
 use checkrein::dialects::agents::native;
+use checkrein::document::MAX_SIZE;
 use checkrein::hook_files::{FileStatus, Locations, Sources};
+use checkrein::internal::regular_file::{self, ReadError};
 use checkrein::trust::Reviewed;
 use serde_json::json;
 use similar::TextDiff;
@@ -19,7 +20,7 @@ use similar::TextDiff;
 use self::text::DraftFile;
 use super::config::directory;
 use super::dialect::DialectName;
-use super::display_path;
+use super::{display_path, output_file};
 use crate::exit::{self, Exit};
 
 /// Write a starter config, or import an agent's hooks
@@ -136,7 +137,7 @@ fn write_if_allowed(arguments: &Arguments, proposed: &DraftFile, target: &Target
         };
         return Ok(InitResult::Not("exists", why));
     }
-    write::write(&target.path, &proposed.text, target.exists, arguments.user)?;
+    output_file::write(&target.path, &proposed.text, target.exists, arguments.user)?;
     Ok(InitResult::Written)
 }
 
@@ -169,15 +170,14 @@ fn show(proposed: &DraftFile, target: &Target) -> Result<()> {
     match &target.text {
         None => {
             super::print_note(&format!("will write {path}:"));
-            out.write_all(proposed.text.as_bytes())?;
+            out.write_all(super::visible::result(&proposed.text).as_bytes())?;
         }
         Some(old) => {
             super::print_note(&format!("will change {path}:"));
             let diff = TextDiff::from_lines(old.as_str(), &proposed.text);
             let diff = diff.unified_diff().header("existing", "new").to_string();
             // The existing file is foreign text: control characters must not reach the terminal.
-            let is_control = |c: char| super::is_terminal_control(c) && !matches!(c, '\n' | '\t');
-            out.write_all(diff.replace(is_control, " ").as_bytes())?;
+            out.write_all(super::visible::visible(&diff, super::LINES).as_bytes())?;
         }
     }
     out.flush()?;
@@ -248,7 +248,16 @@ impl Target {
         let path = folder.join("hooks").with_extension(extension);
         let exists = path.symlink_metadata().is_ok();
         existing.retain(|other| *other != path);
-        let text = std::fs::read_to_string(&path).ok();
+        let text = match regular_file::read_text(&path, MAX_SIZE as u64) {
+            Ok(text) => Some(text),
+            Err(error) if error.is_missing() => None,
+            // The text cannot be shown, and --force replaces it.
+            Err(ReadError::NotText(_) | ReadError::DeadLink) => None,
+            Err(error) => bail!("cannot read {}: {error}; remove it or move it first", path.display()),
+        };
+        if scope != Scope::User {
+            output_file::check_inside(&path, dir)?;
+        }
         Ok(Self { path, exists, text, others: existing })
     }
 }

@@ -11,7 +11,7 @@ use checkrein_tools::install::{Applied, Change, ChangeResult, InstallError, Inst
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
 
-use crate::commands::{display_path, is_verbose, pluralize, print_failure, print_note};
+use crate::commands::{display_path, is_verbose, pluralize, print_failure, print_note, visible};
 use crate::exit::{self, Exit};
 
 /// Kind of change.
@@ -205,8 +205,7 @@ fn show(plan: &Plan, in_full: bool) -> Result<()> {
     for change in plan.changes.iter().filter(|change| change.is_needed()) {
         if in_full {
             // Settings are foreign text: control characters must not reach the terminal.
-            let is_control = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-            out.write_all(diff(change).replace("\r\n", "\n").replace(is_control, " ").as_bytes())?;
+            out.write_all(visible::visible(&diff(change).replace("\r\n", "\n"), visible::LINES).as_bytes())?;
         } else {
             writeln!(out, "{}", summary(plan, change))?;
         }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use checkrein::Scope;
 use checkrein::dialects::Dialect;
-use checkrein::hook_files::Locations;
+use checkrein::hook_files::{Locations, UserDirs};
 use checkrein_tools::install::{Installer, Program};
 
 use self::apply::{Action, Applier};
@@ -26,6 +26,9 @@ use crate::exit::Exit;
 ///
 /// Shows the changes first, and asks on a terminal. Other settings stay unchanged, to the byte, and a backup is kept next to
 /// the file. A second run changes nothing.
+///
+/// If HOME, XDG_CONFIG_HOME or XDG_STATE_HOME name other directories than the account database implies, entries of the user
+/// name them with --home, --config-home and --state-home: under an agent, checkrein does not believe variables.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:
   0   installed, or already installed
@@ -99,7 +102,9 @@ pub fn installer(dir: &Path, program: Option<&Path>) -> Result<Installer> {
     if let Some(why) = named.unfit() {
         bail!("{why}");
     }
-    let installer = Installer::new(root, named.clone());
+    // `checkrein hook` does not believe variables, so entries name directories that differ from the usual ones.
+    let dirs = UserDirs::differing(&Locations::default());
+    let installer = Installer::new(root, named.clone().with_dirs(dirs));
     Ok(if program.is_some() { installer.shared(named) } else { installer })
 }
 

@@ -92,7 +92,8 @@ pub fn summary(out: &mut impl Write, report: &ReplayReport) -> io::Result<()> {
 
 /// The start of a foreign text, on one line and without control characters.
 fn printable(text: &str, most: usize) -> String {
-    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(most + 1).collect();
+    let start: String = text.chars().take(most + 1).collect();
+    let line = crate::commands::visible::visible(&start.replace(['\n', '\t'], " "), &[]);
     match line.char_indices().nth(most) {
         Some((at, _)) => format!("{}…", &line[..at]),
         None => line,

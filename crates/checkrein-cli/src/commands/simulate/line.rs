@@ -1,9 +1,10 @@
 //! Foreign text that must stay on one line.
 
-/// Replaces line breaks and control characters in text of hooks and tools, so that it stays on its line and cannot control
-/// the terminal.
+use crate::commands::visible::visible;
+
+/// Shows text of hooks and tools on one line.
 pub fn sanitize(text: &str) -> String {
-    text.trim_end().replace(super::super::is_terminal_control, " ")
+    visible(&text.trim_end().replace(['\n', '\t'], " "), &[])
 }
 
 /// The first `most` characters, with an ellipsis in place of the rest.
@@ -20,7 +21,7 @@ mod tests {
 
     #[test]
     fn foreign_text_stays_on_one_line() {
-        assert_eq!(sanitize("a\nb\x1b[31mc\u{202e}d\n"), "a b [31mc d");
+        assert_eq!(sanitize("a\nb\x1b[31mc\u{202e}d\n"), "a b<U+001B>[31mc<U+202E>d");
         for (text, most, shown) in [("abc", 3, "abc"), ("abcd", 3, "ab…"), ("äöüß", 3, "äö…"), ("abc", 0, "…")]
         {
             assert_eq!(cut(text, most), shown);

@@ -144,8 +144,7 @@ fn script_text(path: Option<&Path>) -> Result<(String, String)> {
         std::io::stdin().read_to_string(&mut text).context("cannot read standard input")?;
         return Ok(("<stdin>".to_owned(), text));
     }
-    let text =
-        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display())).usage_error()?;
+    let text = super::read_text(path).usage_error()?;
     Ok((path.display().to_string(), text))
 }
 

@@ -91,7 +91,7 @@ impl Show {
         if self.json {
             // Records do not contain these warnings.
             for warning in warnings {
-                super::super::print_note(&sanitize(warning));
+                super::super::print_note(&warning.replace('\n', " "));
             }
         }
         if self.json || later.is_empty() {

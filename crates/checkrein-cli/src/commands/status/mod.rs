@@ -157,6 +157,9 @@ fn show_place(out: &mut impl Write, agent: &str, place: &Installed) -> Result<()
     if !place.left_out.is_empty() {
         layout::list(out, INDENT, "not called at:", Style::new(), &place.left_out)?;
     }
+    for (option, dir) in place.dirs.options() {
+        writeln!(out, "{:INDENT$}called with {option} {}", "", display_path(dir))?;
+    }
     if place.fails_open {
         writeln!(out, "{:INDENT$}tools run if checkrein fails (installed with --fail-open)", "")?;
     }
@@ -187,6 +190,10 @@ fn as_json(status: &Status, version: Option<&str>) -> Value {
             "left_out": place.left_out,
             "drift": place.drift,
             "fails_open": place.fails_open,
+            "directories": place.dirs.options().map(|(option, dir)| json!({
+                "option": option,
+                "path": dir.to_string_lossy(),
+            })).collect::<Vec<_>>(),
             "also_read_by": place.also_read_by,
         })
     };

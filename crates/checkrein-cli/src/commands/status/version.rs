@@ -6,6 +6,8 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use crate::commands::visible::is_hidden;
+
 /// Longest wait for the answer of an agent.
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// Number of bytes of the output that are read.
@@ -59,7 +61,7 @@ fn number(text: &str) -> Option<String> {
         digits(parts.next()) && digits(parts.next())
     };
     let words = text.split_whitespace().map(|word| word.trim_start_matches('v').trim_end_matches([',', ')', ';']));
-    words.into_iter().find(|word| is_version(word)).map(|word| word.chars().filter(|c| !c.is_control()).collect())
+    words.into_iter().find(|word| is_version(word)).map(|word| word.chars().filter(|c| !is_hidden(*c)).collect())
 }
 
 #[cfg(test)]

@@ -11,13 +11,14 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use checkrein::HookSpec;
 use checkrein::dialects::config::Diagnostic;
 use checkrein_tools::hook_tests::{self, Case, HookProbes, TestReport, TestRunner};
 use serde_json::json;
 
 use super::config::ConfigArguments;
+use super::output_file;
 use crate::exit::{self, Exit, UsageErrorExt};
 use crate::interrupt::{self, Engines};
 
@@ -184,7 +185,8 @@ async fn once(arguments: &Arguments, known: &Known) -> Result<Exit> {
     let (report, with_cases) = report;
     let report = report.with_problems(known.wrong.iter().map(ToString::to_string).collect());
     if let Some(path) = &arguments.junit {
-        std::fs::write(path, junit::write(&report)).with_context(|| format!("cannot write {}", path.display()))?;
+        output_file::check_inside(path, &std::env::current_dir()?)?;
+        output_file::write(path, &junit::write(&report), true, false)?;
     }
     let exit = if report.is_fine() { exit::SUCCESS } else { exit::FAILURE };
     super::finish_output(exit, show(arguments, &report, with_cases))

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use checkrein::engine::FileWatch;
+use checkrein::internal::regular_file;
 use checkrein_tools::hook_tests;
 use tokio::sync::mpsc;
 
@@ -88,9 +89,12 @@ fn with_hash(path: PathBuf) -> (PathBuf, Option<u64>) {
     (path, hash)
 }
 
+/// Maximum size of a file whose changes are noticed, in bytes.
+const MAX_WATCHED: u64 = 256 * 1024 * 1024;
+
 /// Hash of content and permissions. `None`: the file does not exist or cannot be read.
 fn hash(path: &Path) -> Option<u64> {
-    let bytes = std::fs::read(path).ok()?;
+    let bytes = regular_file::read(path, MAX_WATCHED).ok()?;
     let mut hasher = DefaultHasher::new();
     bytes.hash(&mut hasher);
     #[cfg(unix)]

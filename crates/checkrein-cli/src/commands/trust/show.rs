@@ -6,8 +6,9 @@ use std::io::{self, Write};
 use checkrein::trust::{Content, Property, Reviewed, ReviewedScript, Status};
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
-use similar::TextDiff;
+use similar::{Change, ChangeTag, DiffOp, DiffTag, TextDiff};
 
+use crate::commands::visible::{describe_escapes, may_look_same, visible_ascii, visible_bytes};
 use crate::commands::{display_path, display_source, layout, printable, shorten_paths};
 
 /// Number of hooks. A hook for several events is counted once.
@@ -51,15 +52,16 @@ pub fn in_full(out: &mut impl Write, hook: &Reviewed) -> io::Result<()> {
     briefly(out, hook)?;
     match &hook.before {
         Some(before) => {
-            let (old, new) = (lines(before), lines(&hook.facts));
-            difference(out, &old, &new, "approved", "now")?;
+            difference(out, |form| (lines(before, form), lines(&hook.facts, form)))?;
         }
         None => {
-            for line in lines(&hook.facts).lines() {
-                writeln!(out, "  {}", printable(line))?;
+            for line in lines(&hook.facts, visible_bytes).lines() {
+                writeln!(out, "  {line}")?;
             }
         }
     }
+    let facts: Vec<_> = hook.facts.iter().map(|fact| fact.value.as_str()).collect();
+    note_escapes(out, facts.join("\n").as_bytes())?;
     for script in &hook.scripts {
         self::script(out, script)?;
     }
@@ -69,9 +71,18 @@ pub fn in_full(out: &mut impl Write, hook: &Reviewed) -> io::Result<()> {
     writeln!(out)
 }
 
-fn lines(facts: &[Property]) -> String {
-    let value = |fact: &Property| fact.value.lines().collect::<Vec<_>>().join("\n      ");
-    facts.iter().map(|fact| format!("{}: {}\n", fact.label, value(fact))).collect()
+/// Properties in visible characters. Further lines of a value are indented, so that they cannot look like a property.
+fn lines(facts: &[Property], form: Form) -> String {
+    let value = |fact: &Property| form(fact.value.as_bytes()).replace('\n', "\n      ");
+    facts.iter().map(|fact| format!("{}: {}\n", printable(&fact.label), value(fact))).collect()
+}
+
+/// Writes a note if a text has escapes.
+fn note_escapes(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+    match describe_escapes(bytes) {
+        Some(text) => writeln!(out, "  {} {text}", "note:".yellow()),
+        None => Ok(()),
+    }
 }
 
 fn script(out: &mut impl Write, script: &ReviewedScript) -> io::Result<()> {
@@ -79,40 +90,65 @@ fn script(out: &mut impl Write, script: &ReviewedScript) -> io::Result<()> {
     match (&script.content, &script.before) {
         (Content::Missing, _) => writeln!(out, "  script {name}: {}", "missing".red()),
         (Content::Unreadable(why), _) => writeln!(out, "  script {name}: cannot be read: {}", printable(why).red()),
-        (Content::Bytes(bytes), _) if is_binary(bytes) => {
-            writeln!(out, "  script {path}: binary, {} bytes, sha256 {}", bytes.len(), hash(script))
+        (Content::Bytes(bytes), _) if is_program(bytes) => {
+            let changed = if script.is_changed() { ", changed since it was approved" } else { "" };
+            let (size, hash) = (bytes.len(), hash(script));
+            writeln!(out, "  script {path}{changed}: machine code that is not shown, {size} bytes, sha256 {hash}")
         }
-        (Content::Bytes(bytes), Some(before)) if !is_binary(before) => {
+        (Content::Bytes(bytes), Some(before)) if !is_program(before) => {
             writeln!(out, "  script {path}, changed since it was approved:")?;
-            difference(out, &String::from_utf8_lossy(before), &String::from_utf8_lossy(bytes), "approved", "now")
+            difference(out, |form| (form(before), form(bytes)))?;
+            note_escapes(out, bytes)
         }
         (Content::Bytes(bytes), _) => {
             let changed = if script.is_changed() { ", changed since it was approved" } else { "" };
             writeln!(out, "  script {path}{changed}:")?;
-            for line in String::from_utf8_lossy(bytes).lines() {
-                writeln!(out, "    {} {}", "|".dimmed(), printable(line))?;
+            for line in visible_bytes(bytes).split_terminator('\n') {
+                writeln!(out, "    {} {line}", "|".dimmed())?;
             }
-            Ok(())
+            note_escapes(out, bytes)
         }
         _ => writeln!(out, "  script {name}"),
     }
 }
 
-fn difference(out: &mut impl Write, old: &str, new: &str, old_name: &str, new_name: &str) -> io::Result<()> {
-    let diff = TextDiff::from_lines(old, new);
-    for line in diff.unified_diff().header(old_name, new_name).to_string().lines() {
-        let text = printable(line);
+/// Form of foreign text: visible characters, or only those of ASCII.
+type Form = fn(&[u8]) -> String;
+
+/// Writes the difference of the approved text and the current one. If a changed line may look as before, characters outside
+/// of ASCII are shown by their numbers.
+fn difference(out: &mut impl Write, texts: impl Fn(Form) -> (String, String)) -> io::Result<()> {
+    let (mut old, mut new) = texts(visible_bytes);
+    if has_similar_lines(&TextDiff::from_lines(&old, &new)) {
+        (old, new) = texts(visible_ascii);
+    }
+    let diff = TextDiff::from_lines(&old, &new);
+    for line in diff.unified_diff().header("approved", "now").to_string().split_terminator('\n') {
         match line.chars().next() {
-            Some('+') => writeln!(out, "    {}", text.green())?,
-            Some('-') => writeln!(out, "    {}", text.red())?,
-            _ => writeln!(out, "    {text}")?,
+            Some('+') => writeln!(out, "    {}", line.green())?,
+            Some('-') => writeln!(out, "    {}", line.red())?,
+            _ => writeln!(out, "    {line}")?,
         }
     }
     Ok(())
 }
 
-fn is_binary(bytes: &[u8]) -> bool {
-    bytes.contains(&0)
+/// Returns `true` if a line and the one that replaces it may look the same.
+fn has_similar_lines(diff: &TextDiff<'_, '_, '_, str>) -> bool {
+    let is_similar = |op: &DiffOp| {
+        let line = |change: Change<&str>| change.value().to_owned();
+        let (old, new): (Vec<_>, Vec<_>) = diff.iter_changes(op).partition(|change| change.tag() == ChangeTag::Delete);
+        let pairs = old.into_iter().map(line).zip(new.into_iter().map(line));
+        op.tag() == DiffTag::Replace && pairs.into_iter().any(|(old, new)| may_look_same(&old, &new))
+    };
+    diff.ops().iter().any(is_similar)
+}
+
+/// Returns `true` for machine code, which only the kernel runs. A shell runs every other file, also with NUL bytes.
+fn is_program(bytes: &[u8]) -> bool {
+    const MAGIC: &[&[u8]] =
+        &[b"\x7fELF", b"MZ\x90\0", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe\0\0"];
+    MAGIC.iter().any(|magic| bytes.starts_with(magic))
 }
 
 fn hash(script: &ReviewedScript) -> String {

@@ -3,7 +3,9 @@
 use checkrein_core::{Decision, FailureTable, Rules, RunOrder};
 
 use crate::payload::PayloadTable;
-use crate::reply::{AnswerDetection, EventScope, ExitAction, ExitCodeMatch, ExitRule, ReasonSource, ReplyTable};
+use crate::reply::{
+    AnswerDetection, Defect, EventScope, ExitAction, ExitCodeMatch, ExitRule, ReasonSource, ReplyTable,
+};
 use crate::table::{Dialect, Environment, ProcessTable};
 
 /// The base of agents that adopted the hook protocol of Claude Code.
@@ -15,6 +17,7 @@ pub(crate) const CLAUDE_LIKE: Dialect = Dialect {
     payload: PayloadTable::fields(&[]),
     reply: ReplyTable {
         trigger: AnswerDetection::Brace,
+        tolerates: Defect::JAVASCRIPT,
         exits: &[
             ExitRule::new(ExitCodeMatch::Is(0), ExitAction::Read),
             ExitRule::new(

@@ -6,8 +6,8 @@ use super::{BEHAVIOR, CLAUDE, EMPTY, LEGACY};
 use crate::config::{Attribute, ConfigTable, FileFormat, HandlerRow, HookFileLayout, HookKey, TimeUnit};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{
-    AnswerDetection, EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable,
-    UnknownPolicy,
+    AnswerDetection, Defect, EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource,
+    ReplyTable, UnknownPolicy,
 };
 use crate::table::{Dialect, Environment, EventRow, HttpTable, ProcessTable, Shell, TimeTable};
 
@@ -26,6 +26,7 @@ pub static SENDER: Dialect = Dialect {
         trigger: AnswerDetection::Object,
         unknown_keys: UnknownPolicy::Ignored,
         bad_values: UnknownPolicy::Reported,
+        tolerates: Defect::GO_STRUCT,
         keys: KEYS,
         exits: EXITS,
         ..ReplyTable::BASE

@@ -26,7 +26,7 @@ use checkrein_core::{ConcurrentRewrites, Grammar};
 use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{ConfigTable, DedupKey, FileFormat, FileRow, PathBase};
 use crate::payload::{FieldRow, PayloadTable};
-use crate::reply::{MalformedPolicy, ReplyTable, UnknownPolicy};
+use crate::reply::{Defect, MalformedPolicy, ReplyTable, UnknownPolicy};
 use crate::table::{Dialect, HttpTable, ProcessTable, Shell};
 use checkrein_core::Scope;
 
@@ -38,7 +38,12 @@ pub static DIALECT: Dialect = Dialect {
     events: event::NEWEST,
     matcher: Grammar::REGEX_WHOLE,
     payload: PayloadTable::fields(NEWEST_FIELDS),
-    reply: ReplyTable { keys: answer::NEWEST_KEYS, exits: answer::NEWEST_EXITS, ..CLAUDE_LIKE.reply },
+    reply: ReplyTable {
+        tolerates: Defect::GO_STRUCT,
+        keys: answer::NEWEST_KEYS,
+        exits: answer::NEWEST_EXITS,
+        ..CLAUDE_LIKE.reply
+    },
     process: PROCESS,
     http: NO_HTTP,
     // Only summaries are rewritten in parallel, and the first one applies.
@@ -66,6 +71,7 @@ pub static G2: Dialect = Dialect {
     reply: ReplyTable {
         malformed: MalformedPolicy::Text,
         bad_values: UnknownPolicy::Reported,
+        tolerates: Defect::GO_STRUCT,
         keys: answer::G2_KEYS,
         exits: answer::G2_EXITS,
         ..CLAUDE_LIKE.reply

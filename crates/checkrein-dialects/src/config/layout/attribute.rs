@@ -42,6 +42,8 @@ pub enum Attribute {
     Secret,
     /// Flag: replies must be signed.
     SignedReply,
+    /// File with trusted certificates.
+    CaFile,
     /// Name of the builtin.
     Builtin,
     /// Timeout.
@@ -123,6 +125,7 @@ impl Attribute {
             Self::HeaderVariables => "the variables that its headers may use",
             Self::Secret => "its signing secret",
             Self::SignedReply => "that replies must be signed",
+            Self::CaFile => "trusted certificates",
             Self::Builtin => "its builtin",
             Self::Timeout(_) | Self::WholeSeconds { .. } => "its timeout",
             Self::Background => "that it runs in the background",
@@ -269,7 +272,7 @@ impl HookKey {
             }
             Attribute::Input => {
                 for (field, pattern) in decoder.pairs(node, name)? {
-                    let matcher = decoder.pattern(&pattern, node.span)?;
+                    let matcher = decoder.text_pattern(&pattern, node.span)?;
                     spec.input.push(InputPattern { field, matcher });
                 }
             }
@@ -291,7 +294,7 @@ impl HookKey {
             }
             Attribute::InputField(field) => {
                 let pattern = decoder.text(node, name)?;
-                let matcher = decoder.pattern(&pattern, node.span)?;
+                let matcher = decoder.text_pattern(&pattern, node.span)?;
                 spec.input.push(InputPattern { field: field.to_owned(), matcher });
             }
             Attribute::FailClosed => {
@@ -375,6 +378,15 @@ impl HookKey {
             (HandlerSpec::Http(http), Attribute::Secret) => http.secret = Some(decoder.text(node, name)?),
             (HandlerSpec::Http(http), Attribute::SignedReply) => {
                 http.require_signed_reply = decoder.flag(node, name)?;
+            }
+            (HandlerSpec::Http(http), Attribute::CaFile) => {
+                let file = decoder.text(node, name)?;
+                if !file.starts_with('/') && !file.starts_with("~/") && !std::path::Path::new(&file).is_absolute() {
+                    let why = format!("`{name}` is `{file}`; write an absolute path, or one that starts with `~/`");
+                    decoder.error("bad-path", node.span, why.clone());
+                    return Err(why);
+                }
+                http.ca_file = Some(file);
             }
             (HandlerSpec::Builtin(builtin), Attribute::Builtin) => builtin.name = decoder.text(node, name)?,
             (HandlerSpec::Builtin(builtin), Attribute::Args | Attribute::FunctionArgs) => {

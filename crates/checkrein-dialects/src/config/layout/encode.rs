@@ -267,7 +267,7 @@ pub(crate) fn written_matcher(
 }
 
 /// Attributes that can be lost.
-const ALL: [Attribute; 26] = [
+const ALL: [Attribute; 27] = [
     Attribute::Args,
     Attribute::Shell,
     Attribute::Method,
@@ -275,6 +275,7 @@ const ALL: [Attribute; 26] = [
     Attribute::HeaderVariables,
     Attribute::Secret,
     Attribute::SignedReply,
+    Attribute::CaFile,
     Attribute::Timeout(TimeUnit::Seconds),
     Attribute::Background,
     Attribute::Rewake,
@@ -381,6 +382,7 @@ fn of_handler(attribute: Attribute, handler: &HandlerSpec) -> Option<String> {
             (!http.env_allow.is_empty()).then(|| list(&http.env_allow))
         }
         (HandlerSpec::Http(http), Attribute::Secret) => http.secret.as_deref().map(text),
+        (HandlerSpec::Http(http), Attribute::CaFile) => http.ca_file.as_deref().map(text),
         (HandlerSpec::Http(http), Attribute::SignedReply) => http.require_signed_reply.then(|| "true".to_owned()),
         (HandlerSpec::Builtin(builtin), Attribute::Builtin) => Some(text(&builtin.name)),
         (HandlerSpec::Builtin(builtin), Attribute::Args | Attribute::FunctionArgs) => {

@@ -386,6 +386,8 @@ impl HookFileLayout {
 
     fn handler(&self, decoder: &mut Decoder<'_>, hook: &Node<'_>, kinds: &[EventKind]) -> Result<HandlerSpec, String> {
         let has = |row: &&HandlerRow| row.needs.iter().all(|key| hook.get(key).is_some());
+        let has_values =
+            |row: &&HandlerRow| has(row) && !row.needs.iter().any(|key| hook.get(key).is_some_and(Node::is_null));
         let row = match hook.get("type") {
             Some(node) => {
                 let name = decoder.text(node, "type")?;
@@ -400,7 +402,7 @@ impl HookFileLayout {
                 }
             }
             None if self.infers_type && self.handlers.iter().any(|row| has(&row)) => {
-                self.handlers.iter().find(has).ok_or("no type")?
+                self.handlers.iter().find(has_values).or_else(|| self.handlers.iter().find(has)).ok_or("no type")?
             }
             None => {
                 let why = "this hook has no `type`".to_owned();
@@ -411,8 +413,8 @@ impl HookFileLayout {
             }
         };
         for key in row.needs {
-            let empty = hook.get(key).is_none_or(|node| node.as_str().is_some_and(|text| text.trim().is_empty()));
-            if empty {
+            let is_blank = |node: &Node<'_>| node.is_null() || node.as_str().is_some_and(|text| text.trim().is_empty());
+            if hook.get(key).is_none_or(is_blank) {
                 let why = format!("this `{}` hook has no `{key}`", row.name);
                 decoder.error("missing-key", hook.span, why.clone());
                 return Err(why);

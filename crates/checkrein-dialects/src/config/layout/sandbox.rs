@@ -38,7 +38,7 @@ pub const SANDBOX_KEYS: &[(&str, SandboxKey, &str)] = &[
     ("memory", SandboxKey::Bytes, "memory for all processes together"),
     ("processes", SandboxKey::Count, "number of processes at a time"),
     ("files", SandboxKey::Count, "number of open files for each process"),
-    ("file_size", SandboxKey::Bytes, "maximum size of a written file"),
+    ("file_size", SandboxKey::Bytes, "maximum size of a written file, and of `TMPDIR`"),
 ];
 
 /// Value for the strict sandbox.

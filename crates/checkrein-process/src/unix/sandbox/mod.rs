@@ -4,6 +4,7 @@
 //! The host prepares everything, since it can allocate. The child only makes system calls ([`spawn()`]), so it can share
 //! the memory of the host until it executes its program, as with `posix_spawn`. A fork would copy the page tables.
 
+mod disk_usage;
 mod landlock;
 mod limits;
 mod seccomp;

@@ -1,45 +1,64 @@
-//! Monitor of the processes and memory of a sandbox.
+//! Monitor of the processes, the memory and the temporary directory of a sandbox.
 //!
 //! Kernel limits apply to a user (but not to root) or to one process, not to a group. So the monitor samples the group. No
 //! process of a sandbox can leave its group.
 
 use std::fs::File;
 use std::io::Read as _;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use rustix::process::Pid;
 use tokio::time;
 
 use super::super::procfs;
+use super::disk_usage;
 use crate::sandbox::{LimitExceeded, Sandbox};
 
 /// Delay of the first sample. Most processes have exited by then.
 const FIRST_DELAY: Duration = Duration::from_millis(5);
 const INTERVAL: Duration = Duration::from_millis(10);
 
+/// Pause between two measurements of the temporary directory: this time, or this multiple of the time of the last one.
+const DISK_INTERVAL: Duration = Duration::from_millis(50);
+const DISK_SHARE: u32 = 20;
+
 #[derive(Debug)]
 pub(in super::super) struct UsageMonitor {
     leader: Pid,
     processes: Option<u32>,
     memory: Option<u64>,
+    /// The temporary directory and its maximum size in bytes.
+    temporary: Option<(PathBuf, u64)>,
 }
 
 impl UsageMonitor {
-    /// `None` for a sandbox without limits of processes and memory.
-    pub(in super::super) fn new(leader: Pid, sandbox: &Sandbox) -> Option<Self> {
-        if sandbox.processes.is_none() && sandbox.memory.is_none() {
+    /// `None` for a sandbox without limits of processes, memory and file sizes.
+    pub(in super::super) fn new(leader: Pid, sandbox: &Sandbox, temporary: Option<&Path>) -> Option<Self> {
+        let temporary = temporary.map(Path::to_owned).zip(sandbox.file_size);
+        if sandbox.processes.is_none() && sandbox.memory.is_none() && temporary.is_none() {
             return None;
         }
-        Some(Self { leader, processes: sandbox.processes, memory: sandbox.memory })
+        Some(Self { leader, processes: sandbox.processes, memory: sandbox.memory, temporary })
     }
 
     /// Waits until a limit is exceeded.
     pub(in super::super) async fn exceeded(&self) -> LimitExceeded {
         let mut delay = FIRST_DELAY;
+        let mut disk_due = Instant::now() + DISK_INTERVAL;
         loop {
             time::sleep(delay).await;
             if let Some(limit) = self.sample() {
                 return limit;
+            }
+            if let Some((directory, most)) = &self.temporary
+                && Instant::now() >= disk_due
+            {
+                let begun = Instant::now();
+                if disk_usage::exceeds(directory, &self.members(), *most) {
+                    return LimitExceeded::Temporary(*most);
+                }
+                disk_due = Instant::now() + DISK_INTERVAL.max(begun.elapsed() * DISK_SHARE);
             }
             delay = INTERVAL;
         }

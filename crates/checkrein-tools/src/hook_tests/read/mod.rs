@@ -5,6 +5,7 @@ mod reader;
 
 use std::path::{Path, PathBuf};
 
+use checkrein::internal::regular_file::{self, ReadError};
 use checkrein_core::RawJson;
 use checkrein_dialects::Dialect;
 use checkrein_dialects::config::{Diagnostic, Severity};
@@ -34,16 +35,13 @@ pub fn read_files(files: &[PathBuf], dialect: &'static Dialect) -> ReadCases {
     for path in files {
         let name = path.display().to_string();
         let fail = |message: String| Diagnostic::of_file(Severity::Error, "unreadable", name.clone(), message);
-        let size = path.metadata().map_or(0, |metadata| metadata.len());
-        let read = match std::fs::read(path) {
-            _ if size > MAX_BYTES => {
-                Err(fail(format!("the file has {size} bytes; the limit is {MAX_BYTES}, so split it")))
+        let read = regular_file::read_text(path, MAX_BYTES).map_err(|error| {
+            let diagnostic = fail(error.to_string());
+            match error {
+                ReadError::TooLarge { .. } => diagnostic.with_help("split the file"),
+                _ => diagnostic,
             }
-            Ok(bytes) => {
-                String::from_utf8(bytes).map_err(|error| fail(format!("the file is not valid UTF-8: {error}")))
-            }
-            Err(error) => Err(fail(format!("cannot read the file: {error}"))),
-        };
+        });
         match read {
             Ok(text) => {
                 let read = read_text(path, &text, dialect);

@@ -5,17 +5,26 @@
 //! command sets itself, `cd`, and programs that start others: `sudo`, `env`, `timeout`, `xargs`, `find -exec`, `sh -c`,
 //! `eval`, `ssh` and more. The builtin asks about a command that cannot be parsed.
 //!
+//! Some parts are known only to a running shell: `$X`, `$(…)`, the directory behind `cd $X`. The builtin asks about a program
+//! whose name is unknown, and about deleting an unknown path that could be an important one. Everyday forms are allowed:
+//! `$DIR/build`, `$TMPDIR`, `$(mktemp -d)`, `$CC`, `$(which python3)`.
+//!
 //! This builtin is not a sandbox. It does not see the effects of scripts, other languages, programs with their own
 //! command language, PowerShell or `cmd`.
 //!
 //! - **Arguments**: none, or `--allow=RULE`, `--ask=RULE`, `--deny=RULE` to change the decision of a rule. [`RULES`]
 //!   lists the rules and their default decisions.
-//! - **Events**: `pre_tool_use`, `tool_guard`, `permission_request`, `pre_shell`. The builtin reads `command` or `cmd` of
-//!   the tool's input, a text or a list of arguments.
+//! - **Events**: `pre_tool_use`, `tool_guard`, `permission_request`, `pre_shell`. The builtin reads `command`, `cmd` and
+//!   similar fields of the tool's input: a text or a list of arguments.
 //!
 //! Example: `block_dangerous_commands --allow=git_discard --deny=rm_here`
 
+mod delete;
+mod disk;
+mod download;
+mod git;
 mod rules;
+mod system;
 mod target;
 
 use std::sync::Arc;
@@ -23,8 +32,9 @@ use std::sync::Arc;
 use checkrein_core::{Decision, Opinion, closest_match};
 
 use super::args::{option, unknown_option};
-use super::commands::{ParsedCommands, parse_commands};
+use super::commands::parse_commands;
 use crate::handler::{Builtin, BuiltinCall, BuiltinDoc};
+use rules::Context;
 pub use rules::{RULES, Rule};
 
 pub(super) fn builtin() -> Builtin {
@@ -65,8 +75,10 @@ fn decisions(args: &[String]) -> Result<Vec<Decision>, String> {
 fn check(call: &BuiltinCall<'_>, decisions: &[Decision]) -> Opinion {
     let home = call.env.var("HOME");
     let cwd = call.cwd();
-    let ParsedCommands { simple_commands, parse_error } = parse_commands(call.event, home.as_deref(), &cwd);
-    let reason = |rule: &Rule| simple_commands.iter().find_map(|command| (rule.reason)(command, home.as_deref(), &cwd));
+    let parsed = parse_commands(call.event, home.as_deref(), &cwd);
+    let context =
+        Context { home: home.as_deref(), cwd: &cwd, commands: &parsed.simple_commands, doubt: parsed.doubt() };
+    let reason = |rule: &Rule| parsed.simple_commands.iter().find_map(|command| (rule.reason)(command, &context));
     // The strongest decision applies. Of equal ones, the first rule gives the reason.
     let mut strongest: Option<(&Rule, Decision, String)> = None;
     for (rule, &decision) in RULES.iter().zip(decisions) {
@@ -81,7 +93,7 @@ fn check(call: &BuiltinCall<'_>, decisions: &[Decision]) -> Opinion {
         Some((rule, decision, reason)) => opinion(decision, rule.name, &reason),
         None => Opinion::none(),
     };
-    let Some(why) = parse_error else { return found };
+    let Some(why) = parsed.parse_error else { return found };
     let decision = decision_of(rules::UNREADABLE, decisions);
     if found.decision() >= decision {
         return found;

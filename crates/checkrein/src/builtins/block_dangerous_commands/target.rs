@@ -22,7 +22,7 @@ pub(super) enum Target {
     Other,
 }
 
-const SYSTEM: &[&str] = &[
+pub(super) const SYSTEM: &[&str] = &[
     "/",
     "/bin",
     "/boot",

@@ -4,8 +4,11 @@
 //! and similar, and patches). It is also denied if its shell command writes to the file: by a redirection, or as a target
 //! of `rm`, `mv`, `cp`, `tee`, `sed -i`, `dd`, `chmod`, `git checkout`, `curl -o` and others. Commands are parsed as by
 //! [`block_dangerous_commands`](super::block_dangerous_commands). The builtin asks about a command that cannot be parsed.
-//! The builtin also denies removing or moving a directory that contains such a file. Read-only tools are allowed, by the host's
-//! field `tool_read_only` or by their names.
+//! The builtin also denies removing or moving a directory that contains such a file. It asks about unpacking and copying into
+//! such a directory, and about a path that only a running shell knows (`rm $X`).
+//!
+//! Read-only tools are allowed, by the host's field `tool_read_only` or by their names. All words of the name must be known,
+//! and the input must have no field for writing, such as `content` or `mode: w`.
 //!
 //! `..`, `~`, wildcards and links are resolved if the files exist. The builtin does not see hard links, files that scripts
 //! and other programs write, paths that only a running shell knows, and other spellings of a name on case-insensitive file
@@ -25,11 +28,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use checkrein_core::{Event, Failure, Opinion};
+use globset::GlobMatcher;
 
 use super::commands::{ParsedCommands, parse_commands};
+use super::doubt::{has_unknown_name, is_wholly_unknown};
 use super::off_thread;
-use super::paths::{Patterns, ResolvedPatterns, expanded, names};
-use super::shell::Expanded;
+use super::paths::{Patterns, ResolvedPatterns, expanded, names, with_home};
+use super::shell::{Expanded, lexical};
+use super::text::head;
 use crate::handler::{Builtin, BuiltinCall, BuiltinDoc};
 
 pub(super) fn builtin() -> Builtin {
@@ -53,18 +59,39 @@ pub(super) struct AffectedPath {
     path: Expanded,
     /// Directories to which the path may be relative.
     cwds: Vec<PathBuf>,
-    /// `true` if the call also affects everything below the path.
-    pub(super) whole_tree: bool,
+    /// Part of the tree that the call affects.
+    pub(super) reach: Reach,
+    /// Patterns for the names of affected files below the path. Empty: all names.
+    names: Vec<GlobMatcher>,
+}
+
+/// Part of the tree at a path that a call affects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// The path.
+    Exact,
+    /// The path and everything below it.
+    Tree,
+    /// Some files below the path.
+    Into,
+}
+
+/// Files that a tool call writes, moves or removes.
+#[derive(Debug)]
+pub(super) struct Affected {
+    pub(super) paths: Vec<AffectedPath>,
+    /// Paths with parts that only a running shell knows.
+    pub(super) unknown: Vec<Expanded>,
+    /// Relative paths of commands that run in an unknown directory.
+    pub(super) astray: Vec<PathBuf>,
+    pub(super) parsed: ParsedCommands,
 }
 
 impl AffectedPath {
     /// Creates a path from a text, relative to one of these directories. `~/` is the home directory.
     pub(super) fn new(text: &str, home: Option<&str>, cwds: &[PathBuf]) -> Self {
-        let text = match (text.strip_prefix("~/"), home) {
-            (Some(rest), Some(home)) => format!("{home}/{rest}"),
-            _ => text.to_owned(),
-        };
-        Self { path: Expanded { text, known: true, ..Expanded::default() }, cwds: cwds.to_vec(), whole_tree: false }
+        let path = Expanded { text: with_home(text, home), known: true, ..Expanded::default() };
+        Self { path, cwds: cwds.to_vec(), reach: Reach::Exact, names: Vec::new() }
     }
 
     /// Returns all names of the files that the path may denote.
@@ -74,11 +101,24 @@ impl AffectedPath {
 }
 
 /// Returns the paths that a tool call writes, moves or removes, by its input and its shell commands.
-pub(super) fn affected_paths(event: &Event, cwd: &Path, home: Option<&str>) -> (Vec<AffectedPath>, ParsedCommands) {
-    let mut affected = named::in_input(event, cwd, home);
+pub(super) fn affected_paths(event: &Event, cwd: &Path, home: Option<&str>) -> Affected {
+    let mut paths = named::in_input(event, cwd, home);
     let parsed = parse_commands(event, home, cwd);
-    affected.extend(parsed.simple_commands.iter().flat_map(targets::in_command));
-    (affected, parsed)
+    let doubt = parsed.doubt();
+    let (mut unknown, mut astray) = (Vec::new(), Vec::new());
+    for command in &parsed.simple_commands {
+        let targets = targets::in_command(command, &parsed.simple_commands);
+        // The paths that `find` lists are found with its directories.
+        let is_open = |path: &Expanded| !doubt.is_temporary(path) && !doubt.is_listed(path, command);
+        unknown.extend(targets.unknown.into_iter().filter(is_open));
+        if doubt.is_lost(command) {
+            let relative =
+                targets.known.iter().map(|path| Path::new(&path.path.text)).filter(|path| path.is_relative());
+            astray.extend(relative.map(lexical));
+        }
+        paths.extend(targets.known);
+    }
+    Affected { paths, unknown, astray, parsed }
 }
 
 async fn run(call: BuiltinCall<'_>, patterns: Arc<Patterns>) -> Result<Opinion, Failure> {
@@ -90,23 +130,64 @@ async fn run(call: BuiltinCall<'_>, patterns: Arc<Patterns>) -> Result<Opinion, 
 }
 
 fn check(event: &Event, patterns: &ResolvedPatterns, cwd: &Path, home: Option<&str>) -> Opinion {
-    let (affected, ParsedCommands { parse_error, .. }) = affected_paths(event, cwd, home);
-    for path in &affected {
-        if let Some((path, pattern)) = find_protected(path, patterns) {
-            return Opinion::deny(format!("{} is protected by the pattern `{pattern}`", path.display()));
+    let affected = affected_paths(event, cwd, home);
+    let mut question = None;
+    for path in &affected.paths {
+        let Some((file, pattern)) = find_protected(path, patterns) else { continue };
+        let file = file.display();
+        if path.reach != Reach::Into {
+            return Opinion::deny(format!("{file} is protected by the pattern `{pattern}`"));
         }
+        question.get_or_insert_with(|| {
+            format!("this may change {file}, which is protected by the pattern `{pattern}`; name the files to change")
+        });
     }
-    match parse_error {
+    if let Some(question) = question {
+        return Opinion::ask(question);
+    }
+    if let Some(path) = affected.unknown.iter().find(|path| could_be_protected(path, patterns)) {
+        let text = path.text.replace(char::is_control, " ");
+        let shown = head(&text, 60);
+        return Opinion::ask(format!(
+            "only the running shell knows `{shown}`, which may be a protected file; write the path"
+        ));
+    }
+    if let Some(path) = affected.astray.iter().find(|path| patterns.protecting_end(path)) {
+        let shown = path.display();
+        return Opinion::ask(format!("only the running shell knows the directory of `{shown}`; write the whole path"));
+    }
+    match affected.parsed.parse_error {
         Some(why) => Opinion::ask(format!("cannot parse the command ({why}); it may write to protected files")),
         None => Opinion::none(),
     }
 }
 
+/// `true` if the name of an unknown path is unknown, or could be one that a pattern protects.
+fn could_be_protected(path: &Expanded, patterns: &ResolvedPatterns) -> bool {
+    has_unknown_name(path) || components(path).any(|component| patterns.protecting_name(&component))
+}
+
+/// Returns the components of a path, with their unknown parts.
+pub(super) fn components(path: &Expanded) -> impl Iterator<Item = Expanded> {
+    let is_literal = |at: &usize| !path.unknown.iter().any(|range| range.contains(at));
+    let slashes = path.text.match_indices('/').map(|(at, _)| at).filter(is_literal);
+    let ends: Vec<usize> = slashes.chain([path.text.len()]).collect();
+    let starts = [0].into_iter().chain(ends.iter().map(|end| end + 1));
+    let ranges: Vec<_> = starts.zip(ends.iter().copied()).filter(|(start, end)| start < end).collect();
+    let parts: Vec<_> = ranges.into_iter().map(|(start, end)| path.part(start..end)).collect();
+    parts.into_iter().filter(|part| !is_wholly_unknown(part))
+}
+
 fn find_protected<'a>(affected: &AffectedPath, patterns: &'a ResolvedPatterns) -> Option<(PathBuf, &'a str)> {
     affected.names().find_map(|name| {
-        if let Some(pattern) = patterns.protecting(&name) {
+        let has_all_names = affected.names.is_empty();
+        if let Some(pattern) = patterns.protecting(&name).filter(|_| has_all_names) {
             return Some((name, pattern));
         }
-        if affected.whole_tree { patterns.protecting_below(&name) } else { None }
+        let is_affected = |file: &Path| {
+            let below = file.strip_prefix(&name).unwrap_or(file);
+            has_all_names || below.iter().any(|part| affected.names.iter().any(|glob| glob.is_match(part)))
+        };
+        if affected.reach == Reach::Exact { None } else { patterns.protecting_below(&name, &is_affected) }
     })
 }

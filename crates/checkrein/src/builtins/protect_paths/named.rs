@@ -1,15 +1,17 @@
 //! Finds the files in a tool's input that the tool may write.
 //!
-//! `protect_paths` and `protect_self` use it. An unknown tool is treated as a writer.
+//! `protect_paths` and `protect_self` use it. A tool is read-only only if all words of its name are known and its input has
+//! no field for writing. Every other tool is treated as a writer.
 
 use std::path::Path;
 
 use checkrein_core::payload::Field;
-use checkrein_core::{Event, EventKind};
+use checkrein_core::{Event, EventKind, RawJson};
 
 use super::AffectedPath;
 use crate::builtins::json_strings::strings;
 use crate::builtins::patch;
+use crate::builtins::paths::spellings;
 
 /// Fields that name files in known agents and tools, compared without case and underscores.
 const FIELDS: &[&str] = &[
@@ -17,29 +19,74 @@ const FIELDS: &[&str] = &[
     "path",
     "file",
     "filename",
+    "filenames",
     "notebookpath",
+    "notebook",
     "targetfile",
     "targetpath",
+    "target",
+    "targets",
+    "targetdirectory",
     "absolutepath",
     "relativepath",
     "relativeworkspacepath",
+    "fullpath",
+    "localpath",
     "destination",
     "destinationpath",
+    "destinationfile",
     "dest",
+    "destpath",
+    "destfile",
+    "dst",
     "source",
     "sourcepath",
+    "src",
     "oldpath",
     "newpath",
+    "oldname",
+    "newname",
+    "newfile",
+    "newfilename",
     "uri",
     "paths",
     "files",
     "filepaths",
+    "filelist",
     "directory",
+    "dir",
     "dirpath",
     "folder",
+    "folderpath",
+    "to",
+    "from",
+    "into",
+    "out",
+    "outfile",
+    "outpath",
+    "outdir",
+    "output",
+    "outputpath",
+    "outputfile",
+    "outputfilename",
+    "outputdir",
+    "outputdirectory",
+    "saveas",
+    "saveto",
+    "savepath",
+    "writeto",
+    "logfile",
+    "location",
+    "workspacepath",
+    "documentpath",
+    "resource",
+    "root",
 ];
 
-/// Words in the names of read-only tools.
+/// Tools of agents that only read, whatever their input has.
+const READERS: &[&str] = &["Glob", "Grep", "LS", "NotebookRead", "Read"];
+
+/// Words in the names of tools that only read.
 const READS: &[&str] = &[
     "read",
     "view",
@@ -64,8 +111,153 @@ const READS: &[&str] = &[
     "query",
     "references",
     "definition",
+    "definitions",
     "diagnostics",
     "symbols",
+    "describe",
+    "count",
+    "browse",
+    "inspect",
+    "check",
+    "explore",
+    "outline",
+    "hover",
+    "implementations",
+    "reads",
+];
+
+/// Words that say what a tool reads, and not that it changes something. A tool with another word in its name is a writer.
+const NEUTRAL: &[&str] = &[
+    "",
+    "a",
+    "all",
+    "allowed",
+    "ast",
+    "async",
+    "blame",
+    "branch",
+    "branches",
+    "by",
+    "call",
+    "calls",
+    "chunk",
+    "class",
+    "code",
+    "codebase",
+    "comment",
+    "comments",
+    "commit",
+    "commits",
+    "config",
+    "content",
+    "contents",
+    "data",
+    "declaration",
+    "dependencies",
+    "details",
+    "diff",
+    "dir",
+    "directories",
+    "directory",
+    "doc",
+    "docs",
+    "document",
+    "documentation",
+    "documents",
+    "errors",
+    "exact",
+    "external",
+    "file",
+    "files",
+    "folder",
+    "folders",
+    "fs",
+    "fuzzy",
+    "git",
+    "graph",
+    "hierarchy",
+    "history",
+    "id",
+    "image",
+    "images",
+    "in",
+    "index",
+    "internal",
+    "issue",
+    "issues",
+    "item",
+    "items",
+    "json",
+    "keyword",
+    "library",
+    "line",
+    "lines",
+    "log",
+    "logs",
+    "many",
+    "mcp",
+    "media",
+    "memory",
+    "meta",
+    "metadata",
+    "multi",
+    "multiple",
+    "names",
+    "node",
+    "nodes",
+    "notebook",
+    "of",
+    "outgoing",
+    "output",
+    "page",
+    "pages",
+    "path",
+    "paths",
+    "pdf",
+    "problems",
+    "project",
+    "pull",
+    "range",
+    "raw",
+    "recursive",
+    "regex",
+    "remote",
+    "repo",
+    "repository",
+    "request",
+    "requests",
+    "resource",
+    "resources",
+    "results",
+    "semantic",
+    "size",
+    "sizes",
+    "skill",
+    "source",
+    "status",
+    "string",
+    "structure",
+    "symbol",
+    "tab",
+    "tabs",
+    "tag",
+    "tags",
+    "terminal",
+    "text",
+    "todo",
+    "todos",
+    "tool",
+    "tools",
+    "type",
+    "types",
+    "url",
+    "usage",
+    "usages",
+    "version",
+    "web",
+    "with",
+    "workspace",
+    "workspaces",
 ];
 
 /// Words in the names of tools that write.
@@ -74,8 +266,55 @@ const WRITES: &[&str] = &[
     "append", "save", "put", "set", "modify", "copy", "mkdir", "make", "format", "fix", "truncate", "rm", "mv", "cp",
 ];
 
+/// Fields whose text is written to a file, compared without case and underscores.
+const WRITTEN: &[&str] = &[
+    "content",
+    "contents",
+    "filecontent",
+    "filetext",
+    "newtext",
+    "newstring",
+    "newstr",
+    "newcontent",
+    "newsource",
+    "replacement",
+    "patch",
+    "diff",
+    "edits",
+    "to",
+    "out",
+    "outfile",
+    "outpath",
+    "outputfile",
+    "outputpath",
+    "dest",
+    "destination",
+    "destinationpath",
+    "destpath",
+    "dst",
+    "saveas",
+    "saveto",
+    "savepath",
+    "writeto",
+    "newpath",
+    "newname",
+];
+
+/// Fields for the way in which a file is opened.
+const MODES: &[&str] = &["mode", "openmode", "access", "accessmode", "flags", "flag", "fileaccess"];
+
 /// Line starts that name files in a diff. They apply only to fields for diffs.
-const DIFF_HEADS: &[&str] = &["+++ b/", "--- a/", "+++ ", "--- "];
+const DIFF_HEADS: &[&str] =
+    &["+++ b/", "--- a/", "+++ ", "--- ", "rename to ", "rename from ", "copy to ", "copy from "];
+
+/// Returns the files that a diff names.
+pub(super) fn diff_files(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let named = DIFF_HEADS.iter().find_map(|head| line.strip_prefix(head))?;
+        // A time may follow behind a tab.
+        Some(named.split('\t').next().unwrap_or(named).trim())
+    })
+}
 
 pub(super) fn in_input(event: &Event, cwd: &Path, home: Option<&str>) -> Vec<AffectedPath> {
     let Some(input) = event.tool_input() else { return Vec::new() };
@@ -83,32 +322,26 @@ pub(super) fn in_input(event: &Event, cwd: &Path, home: Option<&str>) -> Vec<Aff
         return Vec::new();
     }
     let mut affected = Vec::new();
-    let mut add = |path: &str| {
-        // Some programs read a path up to a NUL, others read all of it, others read one path per line.
-        let parts = path.split('\0').take(1).chain([path]).chain(path.lines());
-        let mut parts: Vec<_> = parts.map(|path| path.trim().trim_start_matches("file://")).collect();
-        parts.dedup();
-        for path in parts.into_iter().filter(|path| !path.is_empty()) {
-            affected.push(AffectedPath::new(path, home, &[cwd.to_owned()]));
-        }
+    let mut add = |text: &str| {
+        affected.extend(spellings(text).iter().map(|path| AffectedPath::new(path, home, &[cwd.to_owned()])));
     };
     for string in strings(input) {
-        let plain =
-            |key: &str| key.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
         let key = string.key.as_deref().map(plain).unwrap_or_default();
         let text = &*string.text.decoded;
         if FIELDS.contains(&key.as_str()) {
             add(text);
         }
-        let is_diff = key.contains("diff") || key.contains("patch");
-        let diff_heads = if is_diff { DIFF_HEADS } else { &[] };
-        for line in text.lines() {
-            // The first match applies: the later ones are shorter.
-            let named = patch::HEADS.iter().chain(diff_heads).find_map(|head| line.strip_prefix(head));
-            named.into_iter().for_each(&mut add);
+        text.lines().filter_map(|line| patch::HEADS.iter().find_map(|head| line.strip_prefix(head))).for_each(&mut add);
+        if key.contains("diff") || key.contains("patch") || text.starts_with("diff --git ") {
+            diff_files(text).for_each(&mut add);
         }
     }
     affected
+}
+
+/// The name of a field without case and underscores.
+fn plain(key: &str) -> String {
+    key.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
 }
 
 /// `true` if the tool only reads, by the kind of event, the host's field `tool_read_only`, or the tool's name.
@@ -121,7 +354,13 @@ pub(in crate::builtins) fn is_read_only(event: &Event) -> bool {
     if let Some(Field::Flag(read_only)) = event.field("tool_read_only") {
         return read_only;
     }
-    let words = words(event.tool_name().unwrap_or_default());
+    let name = event.tool_name().unwrap_or_default();
+    if READERS.contains(&name) {
+        return true;
+    }
+    // The name of an MCP server says nothing about its tools.
+    let own = name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")).map_or(name, |(_, tool)| tool);
+    let words = words(own);
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     // A tool with several actions names the action in its input. Tools that only write ignore these fields, so the fields
     // must not make them read-only.
@@ -131,7 +370,26 @@ pub(in crate::builtins) fn is_read_only(event: &Event) -> bool {
     if action.is_some_and(|action| has_actions && READS.contains(&action.as_str())) {
         return true;
     }
-    has(READS) && !has(WRITES)
+    let is_known = |word: &String| {
+        let word = word.trim_end_matches(|c: char| c.is_ascii_digit());
+        READS.contains(&word) || NEUTRAL.contains(&word)
+    };
+    has(READS) && words.iter().all(is_known) && !event.tool_input().is_some_and(asks_for_writing)
+}
+
+/// `true` if a field of the input has text for a file, a second path, or a mode for writing.
+fn asks_for_writing(input: &RawJson) -> bool {
+    let opens = |text: &str| {
+        let mode = text.trim().to_ascii_lowercase();
+        let is_short = mode.len() <= 4 && !mode.is_empty() && mode.chars().all(|c| "rwabtx+".contains(c));
+        let words = ["write", "append", "create", "trunc", "wronly", "rdwr", "edit", "update"];
+        (is_short && mode.contains(['w', 'a', 'x', '+'])) || words.iter().any(|word| mode.contains(word))
+    };
+    strings(input).iter().any(|string| {
+        let key = string.key.as_deref().map(plain).unwrap_or_default();
+        let text = &*string.text.decoded;
+        WRITTEN.contains(&key.as_str()) && !text.is_empty() || MODES.contains(&key.as_str()) && opens(text)
+    })
 }
 
 /// Splits a tool name: `mcp__fs__readTextFile` becomes `mcp`, `fs`, `read`, `text`, `file`.

@@ -1,29 +1,47 @@
 //! Finds the files that a command line writes, moves or removes, for known programs.
 
-use super::AffectedPath;
+use std::path::PathBuf;
+
+use super::{AffectedPath, Reach, named};
+use crate::builtins::find_command::Find;
+use crate::builtins::global_options;
+use crate::builtins::options::Options;
 use crate::builtins::shell::{Expanded, SimpleCommand};
+
+/// Files that a command line writes, moves or removes.
+#[derive(Debug, Default)]
+pub(super) struct Targets {
+    pub(super) known: Vec<AffectedPath>,
+    /// Paths with parts that only a running shell knows.
+    pub(super) unknown: Vec<Expanded>,
+}
 
 /// The operands that a program changes.
 enum Changes {
     All,
-    /// All but the first, which is a mode, an owner or a subcommand.
+    /// All but the first, which is a mode or an owner.
     Rest,
     /// The last one, or files inside of it.
     Destination,
+    /// The last of two or more.
+    Second,
 }
 
 fn changes(command: &SimpleCommand) -> Option<Changes> {
+    let has = |letters, long: &[&str]| Options::new(command).has(letters, long);
     Some(match command.name.as_str() {
-        "rm" | "unlink" | "rmdir" | "shred" | "tee" | "touch" | "mv" | "truncate" | "srm" | "trash" | "patch"
-        | "mkfifo" => Changes::All,
+        "rm" | "unlink" | "rmdir" | "shred" | "tee" | "touch" | "truncate" | "srm" | "trash" | "rimraf" | "patch"
+        | "mkfifo" | "sponge" | "dos2unix" | "unix2dos" | "ed" | "ex" => Changes::All,
         // `-x` is a mode that looks like an option.
         "chmod" | "chattr" if command.args.iter().any(removes_mode) => Changes::All,
         "chmod" | "chown" | "chgrp" | "setfacl" | "chattr" => Changes::Rest,
-        "cp" | "install" | "ln" | "rsync" | "scp" => Changes::Destination,
-        "sed" | "gsed" if command.has_option("i", &["in-place"]) => Changes::All,
-        "perl" | "ruby" if command.args.iter().any(edits_in_place) => Changes::All,
-        "find" if command.args.iter().any(|arg| arg.text == "-delete") => Changes::All,
-        "git" => return git_changes(command),
+        "cp" | "mv" | "install" | "ln" | "rsync" | "scp" => Changes::Destination,
+        "uniq" | "xxd" | "uudecode" => Changes::Second,
+        "sed" | "gsed" if has("i", &["in-place"]) => Changes::All,
+        "yq" | "perl" | "ruby" if command.args.iter().any(edits_in_place) => Changes::All,
+        "gawk" | "awk" if command.args.windows(2).any(|pair| pair[0].text == "-i" && pair[1].text == "inplace") => {
+            Changes::All
+        }
         _ => return None,
     })
 }
@@ -34,78 +52,345 @@ fn removes_mode(arg: &Expanded) -> bool {
 
 fn edits_in_place(arg: &Expanded) -> bool {
     let letters = arg.text.strip_prefix('-').unwrap_or_default();
-    !letters.starts_with(['M', 'I', '-', 'e']) && letters.contains('i')
+    arg.text == "--inplace" || !letters.starts_with(['M', 'I', '-', 'e']) && letters.contains('i')
 }
 
-fn git_changes(command: &SimpleCommand) -> Option<Changes> {
-    let first = command.operands().next()?;
-    matches!(first.text.as_str(), "rm" | "mv" | "checkout" | "restore").then_some(Changes::Rest)
-}
+/// Options of programs that name a file for output: the program, letters and long names.
+const OUTPUTS: &[(&str, &str, &[&str])] = &[
+    (
+        "curl",
+        "ocD",
+        &[
+            "output",
+            "cookie-jar",
+            "dump-header",
+            "trace",
+            "trace-ascii",
+            "stderr",
+            "etag-save",
+            "libcurl",
+            "hsts",
+            "alt-svc",
+        ],
+    ),
+    ("wget", "Ooa", &["output-document", "output-file", "append-output", "save-cookies", "warc-file"]),
+    ("wget2", "Ooa", &["output-document", "output-file", "append-output", "save-cookies"]),
+    ("aria2c", "ol", &["out", "log", "save-session", "save-cookies"]),
+    ("http", "o", &["output", "download"]),
+    ("sort", "o", &["output"]),
+    ("shuf", "o", &["output"]),
+    ("tree", "o", &["output"]),
+    ("less", "oO", &["log-file", "LOG-FILE"]),
+    ("patch", "or", &["output", "reject-file"]),
+    ("strace", "o", &["output"]),
+    ("ltrace", "o", &["output"]),
+    ("time", "o", &["output"]),
+    ("gpg", "o", &["output"]),
+    ("gpg2", "o", &["output"]),
+    ("age", "o", &["output"]),
+    ("ssh-keygen", "f", &[]),
+    ("gcc", "o", &[]),
+    ("g++", "o", &[]),
+    ("cc", "o", &[]),
+    ("clang", "o", &[]),
+    ("rustc", "o", &[]),
+    ("ld", "o", &["output"]),
+    ("pandoc", "o", &["output"]),
+    ("iconv", "o", &["output"]),
+    ("tcpdump", "w", &[]),
+    ("rsync", "", &["log-file", "write-batch"]),
+    ("script", "", &["log-out", "log-io"]),
+    ("bison", "o", &["output"]),
+    ("flex", "o", &["outfile"]),
+    ("dot", "o", &[]),
+    ("envsubst", "o", &[]),
+    ("base64", "o", &["output"]),
+    ("tsc", "", &["outFile"]),
+    ("esbuild", "", &["outfile"]),
+    ("pg_dump", "f", &["file"]),
+    ("mysqldump", "r", &["result-file"]),
+    ("pip", "", &["log"]),
+    ("pip3", "", &["log"]),
+];
 
-/// Returns the paths that a command writes, moves or removes. Paths with unknown parts are omitted.
-pub(super) fn in_command(command: &SimpleCommand) -> Vec<AffectedPath> {
-    let mut paths: Vec<Expanded> = command.writes.clone();
-    let operands: Vec<Expanded> = command.operands().cloned().collect();
+/// Options of programs that write files below a directory: the program, letters and long names.
+const INTO: &[(&str, &str, &[&str])] = &[
+    ("tar", "C", &["directory"]),
+    ("bsdtar", "C", &["directory", "cd"]),
+    ("unzip", "d", &[]),
+    ("cpio", "D", &["directory"]),
+    ("7z", "o", &[]),
+    ("7za", "o", &[]),
+    ("wget", "P", &["directory-prefix"]),
+    ("aria2c", "d", &["dir"]),
+    ("curl", "", &["output-dir"]),
+    ("patch", "d", &["directory"]),
+    ("make", "C", &["directory"]),
+];
+
+/// Returns the paths that a command writes, moves or removes.
+pub(super) fn in_command(command: &SimpleCommand, all: &[SimpleCommand]) -> Targets {
+    let mut found = Found { command, cwds: command.cwds.to_vec(), targets: Targets::default() };
+    found.exact(command.writes.clone());
+    let operands = files(command);
+    let has = |letters, long: &[&str]| Options::new(command).has(letters, long);
+    // Removing a directory affects everything in it.
+    let reach = match command.name.as_str() {
+        "rm" if has("rR", &["recursive"]) => Reach::Tree,
+        "chmod" | "chown" | "chgrp" if has("R", &["recursive"]) => Reach::Tree,
+        "trash" | "srm" | "rimraf" => Reach::Tree,
+        _ => Reach::Exact,
+    };
     match changes(command) {
-        Some(Changes::All) => paths.extend(operands),
-        Some(Changes::Rest) => paths.extend(operands.into_iter().skip(1)),
-        Some(Changes::Destination) => paths.extend(destinations(command, &operands)),
+        Some(Changes::All) => found.add(operands, reach),
+        Some(Changes::Rest) => found.add(operands.into_iter().skip(1).collect(), reach),
+        Some(Changes::Destination) => found.destination(&operands),
+        Some(Changes::Second) => found.exact(operands.into_iter().skip(1).collect()),
+        None if command.name == "git" => found.git(),
         None => {}
     }
-    paths.extend(outputs(command));
-    // Removing or moving a directory affects everything in it.
-    let whole_tree = match command.name.as_str() {
-        "rm" => command.has_option("rR", &["recursive"]),
-        "mv" | "trash" | "srm" | "find" => true,
-        "chmod" | "chown" | "chgrp" => command.has_option("R", &["recursive"]),
-        _ => false,
-    };
-    let affected = |path| AffectedPath { path, cwds: command.cwds.to_vec(), whole_tree };
-    paths.into_iter().filter(|path| path.known).map(affected).collect()
-}
-
-/// Returns the destination of a copy. A file that is copied into a directory keeps its name.
-fn destinations(command: &SimpleCommand, operands: &[Expanded]) -> Vec<Expanded> {
-    let option = option_value(command, &["-t", "--target-directory"]);
-    let (to, from) = match (&option, operands.split_last()) {
-        (Some(to), _) => (to, operands),
-        (None, Some((to, from))) if !from.is_empty() => (to, from),
-        _ => return Vec::new(),
-    };
-    let is_directory =
-        option.is_some() || to.text.ends_with('/') || command.cwds.iter().any(|cwd| cwd.join(&to.text).is_dir());
-    let copied = if is_directory { from } else { &[] };
-    let within = copied.iter().filter_map(|from| {
-        let name = from.text.trim_end_matches('/').rsplit('/').next()?;
-        Some(Expanded { text: format!("{}/{name}", to.text.trim_end_matches('/')), ..from.clone() })
-    });
-    within.chain([to.clone()]).collect()
-}
-
-/// Returns the files that options name.
-fn outputs(command: &SimpleCommand) -> Vec<Expanded> {
-    match command.name.as_str() {
-        "dd" => command.args.iter().filter_map(|arg| part(arg, arg.text.strip_prefix("of=")?)).collect(),
-        "curl" => option_value(command, &["-o", "--output"]).into_iter().collect(),
-        "wget" => option_value(command, &["-O", "--output-document"]).into_iter().collect(),
-        "sort" => option_value(command, &["-o", "--output"]).into_iter().collect(),
-        _ => Vec::new(),
+    // These replace a file by its compressed or plain form.
+    const REPLACE: &[&str] = &["gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "lzma", "compress"];
+    if REPLACE.contains(&command.name.as_str()) && !has("ckt", &["stdout", "keep"]) {
+        found.add(command.operands().cloned().collect(), Reach::Into);
     }
+    found.find(all);
+    found.outputs();
+    if matches!(command.name.as_str(), "patch") {
+        found.patched();
+    }
+    found.targets
 }
 
-fn option_value(command: &SimpleCommand, names: &[&str]) -> Option<Expanded> {
+/// Returns the operands of a command without the scripts of editors.
+fn files(command: &SimpleCommand) -> Vec<Expanded> {
+    if !matches!(command.name.as_str(), "sed" | "gsed" | "perl" | "ruby" | "awk" | "gawk" | "yq") {
+        return command.operands().cloned().collect();
+    }
+    let is_script = |arg: &Expanded| {
+        let text = arg.text.as_str();
+        matches!(text, "--expression" | "--file")
+            || (!text.starts_with("--") && text.starts_with('-') && text.ends_with(['e', 'f']))
+    };
+    let mut files: Vec<Expanded> = Vec::new();
+    let mut has_script = false;
     for (index, arg) in command.args.iter().enumerate() {
-        if names.contains(&arg.text.as_str()) {
-            return command.args.get(index + 1).cloned();
-        }
-        let long = names.iter().filter(|name| name.starts_with("--"));
-        if let Some(value) = long.filter_map(|name| arg.text.strip_prefix(name)?.strip_prefix('=')).next() {
-            return part(arg, value);
+        let is_value = index > 0 && is_script(&command.args[index - 1]);
+        has_script |= is_script(arg) || arg.text.starts_with("--expression=");
+        if !is_value && !arg.text.starts_with('-') {
+            files.push(arg.clone());
         }
     }
-    None
+    // Without an option, the first operand is the script.
+    let skipped = usize::from(!has_script && !files.is_empty());
+    files.split_off(skipped)
 }
 
-fn part(arg: &Expanded, text: &str) -> Option<Expanded> {
-    Some(Expanded { text: text.to_owned(), ..arg.clone() })
+struct Found<'a> {
+    command: &'a SimpleCommand,
+    /// Directories to which the paths may be relative.
+    cwds: Vec<PathBuf>,
+    targets: Targets,
+}
+
+impl Found<'_> {
+    fn exact(&mut self, paths: Vec<Expanded>) {
+        self.add(paths, Reach::Exact);
+    }
+
+    fn add(&mut self, paths: Vec<Expanded>, reach: Reach) {
+        for path in paths {
+            if path.known {
+                let affected = AffectedPath { path, cwds: self.cwds.clone(), reach, names: Vec::new() };
+                self.targets.known.push(affected);
+            } else {
+                self.targets.unknown.push(path);
+            }
+        }
+    }
+
+    /// Adds the destination of a copy. A file that is copied into a directory keeps its name.
+    fn destination(&mut self, operands: &[Expanded]) {
+        let command = self.command;
+        let options = Options::new(command);
+        let option = options.values("t", &["target-directory"]).pop();
+        let (to, from) = match (&option, operands.split_last()) {
+            (Some(to), _) => (to.clone(), operands),
+            (None, Some((to, from))) if !from.is_empty() => (to.clone(), from),
+            // `ln file` links into the working directory.
+            _ => return,
+        };
+        if command.name == "mv" || options.has("", &["remove-source-files"]) {
+            self.add(from.to_vec(), Reach::Tree);
+        }
+        let is_directory =
+            option.is_some() || to.text.ends_with('/') || self.cwds.iter().any(|cwd| cwd.join(&to.text).is_dir());
+        let copied = if is_directory { from } else { &[] };
+        let within = copied.iter().filter_map(|from| {
+            let name = from.text.trim_end_matches('/').rsplit('/').next()?;
+            let start = from.text.trim_end_matches('/').len() - name.len();
+            let name = from.part(start..start + name.len());
+            let text = format!("{}/{}", to.text.trim_end_matches('/'), name.text);
+            Some(Expanded { text, ..name })
+        });
+        let within: Vec<_> = within.filter(|path| path.known && to.known).collect();
+        // The contents of a source replace files below the destination.
+        let copies_contents = match command.name.as_str() {
+            "cp" => options.has("T", &["no-target-directory"]) || from.iter().any(|from| is_contents(&from.text)),
+            "rsync" => from.iter().any(|from| from.text.ends_with('/') || is_contents(&from.text)),
+            _ => false,
+        };
+        let deletes = ["delete", "delete-after", "delete-before", "delete-during", "delete-excluded"];
+        let reach = match command.name.as_str() {
+            "rsync" if options.has("", &deletes) => Reach::Tree,
+            _ if copies_contents => Reach::Into,
+            _ => Reach::Exact,
+        };
+        self.exact(within);
+        self.add(vec![to], reach);
+    }
+
+    /// Adds the files that a subcommand of git changes. They are relative to the directory of `-C`.
+    fn git(&mut self) {
+        let command = self.command;
+        let Some(index) = global_options::subcommand("git", &command.args) else { return };
+        let (name, args) = (command.args[index].text.as_str(), &command.args[index + 1..]);
+        let options = Options::of(&format!("git {name}"), args);
+        let places = global_options::values("git", &command.args, &["-C", "--work-tree"]);
+        let is_clean = name == "clean" && options.has("f", &["force"]) && !options.has("n", &["dry-run"]);
+        let discards = is_clean || name == "reset" && options.has("", &["hard"]);
+        for place in &places {
+            if place.known {
+                self.cwds = self.cwds.iter().map(|cwd| cwd.join(&place.text)).collect();
+            } else if discards || matches!(name, "rm" | "mv" | "restore") {
+                self.targets.unknown.push(place.clone());
+            }
+        }
+        match name {
+            "rm" | "mv" | "restore" => self.exact(options.operands().cloned().collect()),
+            // An unknown word before `--` is most likely a branch.
+            "checkout" => {
+                let files = args.iter().position(|arg| arg.text == "--").unwrap_or(args.len());
+                let (branches, files) = args.split_at(files);
+                let branches = Options::of("git checkout", branches);
+                let known = branches.operands().filter(|arg| arg.known).cloned();
+                let files = files.iter().skip(1).cloned();
+                // The directory itself is some files below it, see below.
+                let is_file = |path: &Expanded| places.is_empty() || path.text != ".";
+                self.exact(known.chain(files).filter(is_file).collect());
+            }
+            "config" => self.exact(options.values("f", &["file"])),
+            "archive" | "format-patch" => self.exact(options.values("o", &["output", "output-directory"])),
+            "diff" | "log" | "show" => self.exact(options.values("", &["output"])),
+            "apply" | "am" => self.patched(),
+            _ => {}
+        }
+        let changes_tree = is_clean
+            || matches!(
+                name,
+                "checkout" | "restore" | "reset" | "pull" | "merge" | "rebase" | "stash" | "switch" | "apply"
+            );
+        // In another directory, it is meant to change that directory.
+        if changes_tree && !places.is_empty() || is_clean && options.has("xX", &[]) {
+            let here = Expanded { text: ".".to_owned(), known: true, ..Expanded::default() };
+            self.add(vec![here], Reach::Into);
+        }
+    }
+
+    /// Adds the files that `find` changes, itself or with other programs.
+    fn find(&mut self, all: &[SimpleCommand]) {
+        let Some(find) = Find::new(self.command, all).filter(|find| find.changes) else { return };
+        for root in find.roots {
+            if root.known {
+                let (cwds, names) = (self.cwds.clone(), find.names.clone());
+                self.targets.known.push(AffectedPath { path: root, cwds, reach: Reach::Tree, names });
+            } else if !find.is_filtered {
+                self.targets.unknown.push(root);
+            }
+        }
+    }
+
+    /// Adds the files that options name.
+    fn outputs(&mut self) {
+        let command = self.command;
+        let options = Options::new(command);
+        let name = command.name.as_str();
+        for (_, letters, long) in OUTPUTS.iter().filter(|(program, ..)| *program == name) {
+            let values = options.values(letters, long);
+            self.exact(values.into_iter().filter(|value| value.text != "-").collect());
+        }
+        // Archives are written into the working directory without the option.
+        for (_, letters, long) in INTO.iter().filter(|(program, ..)| *program == name) {
+            let extracts = !matches!(name, "tar" | "bsdtar") || extracts(command);
+            if extracts {
+                self.add(options.values(letters, long), Reach::Into);
+            }
+        }
+        let behind = |start: &str| {
+            let values = command.args.iter().filter_map(|arg| {
+                let value = arg.text.strip_prefix(start)?;
+                Some(arg.part(arg.text.len() - value.len()..arg.text.len()))
+            });
+            values.collect::<Vec<_>>()
+        };
+        let next = |option: &str| {
+            let pairs = command.args.windows(2).filter(|pair| pair[0].text == option);
+            pairs.map(|pair| pair[1].clone()).collect::<Vec<_>>()
+        };
+        match name {
+            "dd" => self.exact(behind("of=")),
+            "openssl" => self.exact([next("-out"), next("-keyout")].concat()),
+            "go" => self.exact(next("-o")),
+            "zip" => self.exact(command.operands().take(1).cloned().collect()),
+            "tar" | "bsdtar" if !extracts(command) && creates(command) => {
+                let first = command.args.first().filter(|arg| !arg.text.starts_with('-') && arg.text.contains('f'));
+                let plain = first.and_then(|_| command.args.get(1).cloned());
+                self.exact(options.values("f", &["file"]).into_iter().chain(plain).collect());
+            }
+            "docker" | "podman" | "kubectl" if command.operands().next().is_some_and(|first| first.text == "cp") => {
+                self.exact(
+                    command.operands().last().filter(|to| !to.text.contains(':')).cloned().into_iter().collect(),
+                );
+            }
+            // Without an option, a download is named after its address.
+            "curl" if options.has("O", &["remote-name", "remote-name-all"]) => self.remote_names(),
+            "wget" | "wget2" if options.values("O", &["output-document"]).is_empty() => self.remote_names(),
+            _ => {}
+        }
+    }
+
+    fn remote_names(&mut self) {
+        let name = |url: &Expanded| {
+            let end = url.text.find(['?', '#']).unwrap_or(url.text.len());
+            let start = url.text[..end].rfind('/')? + 1;
+            Some(url.part(start..end)).filter(|name| name.known && !name.text.is_empty())
+        };
+        let names: Vec<_> = self.command.operands().filter_map(name).collect();
+        self.exact(names);
+    }
+
+    /// Adds the files of a patch on the standard input.
+    fn patched(&mut self) {
+        let files: Vec<_> = self.command.input.as_deref().into_iter().flat_map(named::diff_files).collect();
+        let known = |text: &str| Expanded { text: text.to_owned(), known: true, ..Expanded::default() };
+        self.exact(files.into_iter().map(known).collect());
+    }
+}
+
+fn is_contents(path: &str) -> bool {
+    path == "." || path.ends_with("/.") || path.ends_with("/*")
+}
+
+/// `true` if `tar` extracts. Its first word may have letters without a dash.
+fn extracts(command: &SimpleCommand) -> bool {
+    tar_letters(command).any(|letters| letters.contains('x')) || Options::new(command).has("x", &["extract", "get"])
+}
+
+fn creates(command: &SimpleCommand) -> bool {
+    tar_letters(command).any(|letters| letters.contains(['c', 'r', 'u']))
+        || Options::new(command).has("cru", &["create", "append", "update"])
+}
+
+fn tar_letters(command: &SimpleCommand) -> impl Iterator<Item = &str> {
+    command.args.first().map(|arg| arg.text.as_str()).filter(|arg| !arg.starts_with('-')).into_iter()
 }

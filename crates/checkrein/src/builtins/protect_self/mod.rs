@@ -2,9 +2,10 @@
 //!
 //! A managed file adds a hook with this builtin and all relevant paths of the machine: see `protect_self` in
 //! [managed.md](managed.md). Tool calls are read as by [`protect_paths`](super::protect_paths), with the same limits.
-//! The builtin also asks in three cases: a program or MCP tool that is not known as read-only gets one of these paths; a
+//! The builtin also asks in these cases: a program or MCP tool that is not known as read-only gets one of these paths; a
 //! command that cannot be parsed contains the name of one of the files; a command of checkrein may change something, such
-//! as `checkrein uninstall`.
+//! as `checkrein uninstall`, or a command ends its processes. A path or a directory that only a running shell knows may
+//! be one of these paths, so the builtin asks.
 //!
 //! - **Arguments**: `deny:PATH` and `ask:PATH`, absolute. Each also matches everything below. `**/` at the start of a path
 //!   matches any directory, `*` at its end matches any rest of the name.
@@ -12,6 +13,7 @@
 //!
 //! Example: `protect_self deny:/etc/checkrein ask:/home/me/.claude/settings.json`
 
+mod control;
 mod references;
 
 use std::path::{Path, PathBuf};
@@ -19,9 +21,11 @@ use std::sync::Arc;
 
 use checkrein_core::{Decision, Event, Failure, Opinion};
 
+use super::doubt::has_unknown_name;
 use super::off_thread;
-use super::protect_paths::{AffectedPath, affected_paths};
-use super::shell::{SimpleCommand, is_reader};
+use super::protect_paths::{Affected, AffectedPath, Reach, affected_paths, components};
+use super::shell::Expanded;
+use super::text::head;
 use crate::handler::{Builtin, BuiltinCall, BuiltinDoc};
 
 pub(super) fn builtin() -> Builtin {
@@ -40,29 +44,6 @@ pub(super) fn builtin() -> Builtin {
         .events("`pre_tool_use`, `tool_guard`, `permission_request`, `pre_shell`, `pre_file_write`, `pre_mcp`"),
     )
 }
-
-/// Commands of checkrein that do not change guards. The builtin asks about all others.
-const HARMLESS: &[&str] = &[
-    "audit",
-    "bench",
-    "check",
-    "completions",
-    "convert",
-    "events",
-    "explain",
-    "get",
-    "help",
-    "hook",
-    "list",
-    "man",
-    "replay",
-    "run",
-    "say",
-    "schema",
-    "simulate",
-    "status",
-    "test",
-];
 
 /// A protected path and the decision for changes to it.
 #[derive(Debug, Clone)]
@@ -111,8 +92,14 @@ impl Guarded {
         }
     }
 
+    /// `true` if a relative path is the end of the protected path.
+    fn ends_with(&self, relative: &Path) -> bool {
+        relative.components().next().is_some() && self.path.ends_with(relative)
+    }
+
     /// `true` if a change to `file` changes the protected path, which has the names `own`.
-    fn is_affected(&self, own: &[PathBuf], file: &Path, whole_tree: bool) -> bool {
+    fn is_affected(&self, own: &[PathBuf], file: &Path, reach: Reach) -> bool {
+        let whole_tree = reach != Reach::Exact;
         match self.form {
             Form::Path => own.iter().any(|own| {
                 file.starts_with(own) || (whole_tree && own.starts_with(file) && own.symlink_metadata().is_ok())
@@ -138,33 +125,55 @@ async fn run(call: BuiltinCall<'_>, guarded: Arc<Vec<Guarded>>) -> Result<Opinio
 }
 
 fn check(event: &Event, guarded: &[Guarded], cwd: &Path, home: Option<&str>) -> Opinion {
-    let (affected, parsed) = affected_paths(event, cwd, home);
-    let affected: Vec<_> =
-        affected.iter().map(|path: &AffectedPath| (path.names().collect::<Vec<_>>(), path.whole_tree)).collect();
+    let affected = affected_paths(event, cwd, home);
+    let Affected { paths, unknown, astray, parsed } = &affected;
+    let paths: Vec<_> = paths.iter().map(|path| (path.names().collect::<Vec<_>>(), path.reach)).collect();
     let mut question = None;
     // Most calls affect no path. Then the names of guarded paths, which need the disk, are not resolved.
-    let candidates = if affected.is_empty() { &guarded[..0] } else { guarded };
+    let candidates = if paths.is_empty() { &guarded[..0] } else { guarded };
     for path in candidates {
         let own = path.names();
-        let hit = affected
+        let hit = paths
             .iter()
-            .find_map(|(files, whole_tree)| files.iter().find(|file| path.is_affected(&own, file, *whole_tree)));
-        let Some(file) = hit else { continue };
+            .find_map(|(files, reach)| Some((files.iter().find(|file| path.is_affected(&own, file, *reach))?, *reach)));
+        let Some((file, reach)) = hit else { continue };
         let file = file.display();
-        if path.decision == Decision::Deny {
+        if reach == Reach::Into {
+            question.get_or_insert_with(|| format!("this may change files of checkrein below {file}. Allow?"));
+        } else if path.decision == Decision::Deny {
             return Opinion::deny(format!("agents may not modify checkrein's files ({file})"));
+        } else {
+            question.get_or_insert_with(|| format!("this changes {file}, which runs checkrein's guards. Allow?"));
         }
-        question.get_or_insert_with(|| format!("this changes {file}, which runs checkrein's guards. Allow?"));
     }
     let question = question
-        .or_else(|| parsed.simple_commands.iter().find_map(changes_guards))
+        .or_else(|| control::changes_guards(parsed))
+        .or_else(|| {
+            let path = unknown.iter().find(|path| could_be_guarded(path, guarded))?;
+            let text = path.text.replace(char::is_control, " ");
+            let shown = head(&text, 60);
+            Some(format!(
+                "only the running shell knows `{shown}`, which may belong to checkrein; write the path. Allow?"
+            ))
+        })
+        .or_else(|| {
+            let path = astray.iter().find(|path| guarded.iter().any(|guarded| guarded.ends_with(path)))?;
+            let shown = path.display();
+            Some(format!("only the running shell knows the directory of `{shown}`; write the whole path. Allow?"))
+        })
         .or_else(|| {
             let mut paths = references::in_tool_input(event, home, &cwd.to_owned());
             paths.extend(parsed.simple_commands.iter().flat_map(|command| references::in_command(command, home)));
+            if paths.len() > references::MAX_PATHS {
+                return Some(format!(
+                    "this names more than {} paths, which are not all checked. Allow?",
+                    references::MAX_PATHS
+                ));
+            }
             let files: Vec<_> = paths.iter().flat_map(AffectedPath::names).collect();
             let hit = |path: &Guarded| {
                 let own = path.names();
-                files.iter().find(|file| path.is_affected(&own, file, false))
+                files.iter().find(|file| path.is_affected(&own, file, Reach::Exact))
             };
             let file = if files.is_empty() { None } else { guarded.iter().find_map(hit) }?;
             Some(format!("this may change {}, which belongs to checkrein or runs its guards. Allow?", file.display()))
@@ -179,28 +188,10 @@ fn check(event: &Event, guarded: &[Guarded], cwd: &Path, home: Option<&str>) -> 
     question.map_or_else(Opinion::none, Opinion::ask)
 }
 
-/// Returns the question if a command calls checkrein in a way that may change its guards.
-fn changes_guards(command: &SimpleCommand) -> Option<String> {
-    let name = command.name.strip_suffix(".exe").unwrap_or(&command.name);
-    let is_word = |text: &str| text.starts_with(|c: char| c.is_ascii_alphabetic());
-    let subcommand = match name {
-        "checkrein" => command.operands().next(),
-        // Other programs may start it: `npx checkrein uninstall`.
-        _ if is_reader(name) => None,
-        _ => command
-            .args
-            .windows(2)
-            .find(|pair| is_checkrein(&pair[0].text) && is_word(&pair[1].text))
-            .map(|pair| &pair[1]),
-    }?;
-    if subcommand.known && HARMLESS.contains(&subcommand.text.as_str()) {
-        return None;
-    }
-    Some(format!("`checkrein {}` may change the guards of this agent. Allow?", subcommand.text))
-}
-
-fn is_checkrein(word: &str) -> bool {
-    word.rsplit('/').next() == Some("checkrein")
+/// `true` if the name of an unknown path is unknown, or could be the name of a guarded file or directory.
+fn could_be_guarded(path: &Expanded, guarded: &[Guarded]) -> bool {
+    let names = || guarded.iter().filter_map(|guarded| guarded.path.file_name()?.to_str());
+    has_unknown_name(path) || components(path).any(|part| names().any(|name| part.could_be(name)))
 }
 
 /// `true` if the input contains the name of a protected file.

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use checkrein_core::{Event, EventKind};
 
+use crate::builtins::global_options;
 use crate::builtins::json_strings::strings;
 use crate::builtins::protect_paths::{AffectedPath, named::is_read_only};
 use crate::builtins::shell::{SimpleCommand, is_reader, pieces, starts_others};
@@ -41,8 +42,8 @@ const KNOWN: &[&str] = &[
 /// Programs that only read their files, unless the script in their arguments writes.
 const RUN_SCRIPTS: &[&str] = &["awk", "gawk", "mawk", "sed", "gsed", "find"];
 
-/// Maximum number of possible paths in one command or input.
-const MAX_PATHS: usize = 256;
+/// Maximum number of possible paths that are checked. The builtin asks about a call with more of them.
+pub(super) const MAX_PATHS: usize = 2048;
 
 /// Returns the possible paths in the arguments of an unknown program.
 pub(super) fn in_command(command: &SimpleCommand, home: Option<&str>) -> Vec<AffectedPath> {
@@ -52,13 +53,12 @@ pub(super) fn in_command(command: &SimpleCommand, home: Option<&str>) -> Vec<Aff
     }
     let args: Vec<&str> = command.args.iter().map(|arg| arg.text.as_str()).collect();
     let words: Vec<&str> = match name {
-        // The targets of git are known, except for the directory that it runs in.
-        "git" => args
-            .windows(2)
-            .filter(|pair| matches!(pair[0], "-C" | "--git-dir" | "--work-tree"))
-            .map(|pair| pair[1])
-            .chain(args.iter().copied().filter(|arg| arg.starts_with("--git-dir=") || arg.starts_with("--work-tree=")))
-            .collect(),
+        // The targets of git are known, except for the repository.
+        "git" => {
+            let places = global_options::values("git", &command.args, &["-C", "--git-dir", "--work-tree"]);
+            let places: Vec<_> = places.iter().map(|place| place.text.as_str()).collect();
+            return possible_paths(places.into_iter().flat_map(pieces), home, &command.cwds);
+        }
         _ => args.into_iter().chain([command.program.text.as_str()]).chain(command.input.as_deref()).collect(),
     };
     let runs_script = RUN_SCRIPTS.contains(&name);
@@ -83,5 +83,5 @@ fn possible_paths<'a>(
     cwds: &[PathBuf],
 ) -> Vec<AffectedPath> {
     let may_be_path = |piece: &&str| piece.contains('/') || piece.starts_with('.') || piece.contains("checkrein");
-    pieces.filter(may_be_path).take(MAX_PATHS).map(|piece| AffectedPath::new(piece, home, cwds)).collect()
+    pieces.filter(may_be_path).take(MAX_PATHS + 1).map(|piece| AffectedPath::new(piece, home, cwds)).collect()
 }

@@ -1,26 +1,38 @@
 //! Parser and interpreter for shell commands. Guards, permission rules and the trust check use it.
 //!
-//! `parse` parses the grammar of bash into commands and words. `commands` interprets them and returns the programs that
-//! would run. It follows variables that the text itself sets, `cd`, programs that start others (`sudo`, `env`, `xargs`,
-//! `find -exec`), and nested scripts (`sh -c`, `eval`, here-documents, `echo … | sh`). Some things are known only to a
-//! running shell: variables from outside, the output of programs, aliases, and the effects of scripts and other languages.
+//! `parse` parses the grammar of bash into commands, words and marks. `interpreter` follows them without running anything
+//! and returns the programs that would run. It follows variables that the text itself sets, `cd`, functions, programs that
+//! start others (`sudo`, `env`, `xargs`, `find -exec`), and nested scripts (`sh -c`, `eval`, here-documents, `echo … | sh`).
+//!
+//! Some things are known only to a running shell: variables from outside, the output of programs, and the effects of scripts
+//! and other languages. They are marked as unknown, never left out: see [`Expanded::unknown`],
+//! [`SimpleCommand::program_known`] and [`SimpleCommand::cwd_known`]. After an assignment that may or may not run, a variable
+//! has both values.
 //!
 //! A text that cannot be parsed for certain is a [`ParseError`], never a shorter list of programs: guards ask about it.
 
+mod braces;
 mod commands;
+mod expand;
+mod expanded;
+mod interpreter;
 mod parse;
 mod read_only;
+mod state;
 mod testing;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod tests;
 mod word;
+mod work;
 mod wrappers;
 
-pub use commands::{ShellEnv, SimpleCommand, lexical, simple_commands, simple_commands_of_argv, simple_commands_with};
+pub use commands::{
+    ShellEnv, SimpleCommand, lexical, simple_commands, simple_commands_of_argv, simple_commands_with, work_of,
+};
+pub use expanded::Expanded;
 pub(crate) use read_only::{is_reader, pieces};
 pub use testing::exercise_shell;
-pub use word::Expanded;
 pub(crate) use wrappers::starts_others;
 
 /// Reason why a text cannot be parsed: a clause such as `a quote is not closed`.

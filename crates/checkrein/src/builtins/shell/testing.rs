@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::{ShellEnv, SimpleCommand, pieces, simple_commands, simple_commands_of_argv, simple_commands_with};
+use super::work::MOST as MOST_WORK;
+use super::{ShellEnv, SimpleCommand, pieces, simple_commands, simple_commands_of_argv, simple_commands_with, work_of};
 
 /// Parses bytes as a shell command, with and without a known environment. It must not panic for any bytes, and the
 /// positions of words must be correct.
@@ -14,12 +15,27 @@ pub fn exercise_shell(bytes: &[u8]) {
     if let Ok(found) = simple_commands(&text, known) {
         let characters: Vec<char> = text.chars().collect();
         found.iter().for_each(|step| check_spans(step, &characters, known));
+        found.iter().for_each(check_ranges);
     }
+    assert!(work_of(&text, known) <= MOST_WORK, "the work has no limit");
     let variables = [("DIR".to_owned(), "/srv/a b".to_owned()), ("x".to_owned(), String::new())];
     let _ = simple_commands_with(&text, ShellEnv { home: None, cwd }, &variables);
     let words: Vec<String> = text.split_ascii_whitespace().map(str::to_owned).collect();
     let _ = simple_commands_of_argv(&words, known);
     words.iter().for_each(|word| assert!(pieces(word).all(|piece| word.contains(piece)), "not a piece of {word:?}"));
+}
+
+/// Checks that unknown ranges are parts of the text, in order, and that the other marks agree with them.
+fn check_ranges(step: &SimpleCommand) {
+    for value in step.args.iter().chain(&step.writes).chain([&step.program]) {
+        let mut end = 0;
+        for range in &value.unknown {
+            assert!(range.start >= end && value.text.get(range.clone()).is_some(), "{value:?}");
+            end = range.end;
+        }
+        assert!(!value.known || value.unknown.is_empty(), "{value:?}");
+        assert!(!value.cut && value.could_be(&value.text), "{value:?}");
+    }
 }
 
 /// Checks that the text at the position of each word is that word.

@@ -1,128 +1,559 @@
-//! Programs that run the command behind them on their command line, such as `sudo` and `xargs`.
+//! Programs that run the command on their command line, such as `sudo` and `xargs`.
 
-use super::word::Expanded;
+use super::expanded::Expanded;
 
-/// A program that starts another one.
+/// A program that starts another one. Options end at the first other word, unless stated otherwise.
 pub(super) struct Wrapper {
     name: &'static str,
-    /// Options whose value is the next word.
-    with_value: &'static [&'static str],
+    /// Words behind which the command line is. `""` is the start.
+    behind: &'static [&'static str],
+    /// Letters of options with a value.
+    values: &'static str,
+    /// Letters of options without a value, or whose value is in the same word.
+    flags: &'static str,
+    /// Long options with a value.
+    long_values: &'static [&'static str],
+    /// Options whose value is a script.
+    scripts: &'static [&'static str],
+    /// Options whose value is the working directory.
+    directories: &'static [&'static str],
+    /// Letters of options with which nothing is run.
+    describes: &'static str,
     /// Number of words before the command that are not options.
     skipped: usize,
+    pub(super) form: Form,
+    /// `true` if options may be behind other words, and these are not run.
+    permutes: bool,
+    /// `true` if `NAME=value` may be before the command.
+    pub(super) assigns: bool,
+    /// `true` if the command runs in the same shell.
+    pub(super) is_builtin: bool,
+    /// `true` if the command does not get the variables of the shell.
+    pub(super) is_elsewhere: bool,
+}
+
+/// Use that a wrapper makes of the words of the command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// As a program with its arguments.
+    Program,
+    /// As a script: the words with blanks between them.
+    Script,
+    /// As a program, with more arguments from the standard input.
+    Arguments,
+    /// As a script, with more words from the standard input.
+    ScriptWithArguments,
+    /// As one script for each word.
+    Scripts,
+}
+
+const PLAIN: Wrapper = Wrapper {
+    name: "",
+    behind: &[""],
+    values: "",
+    flags: "",
+    long_values: &[],
+    scripts: &[],
+    directories: &[],
+    describes: "",
+    skipped: 0,
+    form: Form::Program,
+    permutes: false,
+    assigns: false,
+    is_builtin: false,
+    is_elsewhere: false,
+};
+
+const fn plain(name: &'static str) -> Wrapper {
+    Wrapper { name, ..PLAIN }
+}
+
+const fn with(name: &'static str, values: &'static str, flags: &'static str) -> Wrapper {
+    Wrapper { name, values, flags, ..PLAIN }
+}
+
+const fn after(name: &'static str, behind: &'static [&'static str]) -> Wrapper {
+    Wrapper { name, behind, ..PLAIN }
 }
 
 const WRAPPERS: &[Wrapper] = &[
-    wrapper(
-        "sudo",
-        &[
-            "-u", "-g", "-h", "-p", "-C", "-T", "-D", "-R", "-r", "-t", "-U", "--user", "--group", "--chdir", "--host",
-            "--prompt",
+    Wrapper {
+        long_values: &[
+            "user",
+            "group",
+            "chdir",
+            "host",
+            "prompt",
+            "close-from",
+            "role",
+            "type",
+            "command-timeout",
+            "chroot",
+            "other-user",
         ],
-        0,
-    ),
-    wrapper("doas", &["-u", "-C"], 0),
-    wrapper("pkexec", &["--user"], 0),
-    wrapper("env", &["-u", "--unset", "-C", "--chdir"], 0),
-    wrapper("nohup", &[], 0),
-    wrapper("setsid", &[], 0),
-    wrapper("command", &[], 0),
-    wrapper("builtin", &[], 0),
-    wrapper("exec", &["-a"], 0),
-    wrapper("time", &["-f", "-o"], 0),
-    wrapper("nice", &["-n", "--adjustment"], 0),
-    wrapper("ionice", &["-c", "-n", "--class", "--classdata"], 0),
-    wrapper("chrt", &[], 1),
-    wrapper("taskset", &[], 1),
-    wrapper("timeout", &["-k", "-s", "--kill-after", "--signal"], 1),
-    wrapper("gtimeout", &["-k", "-s", "--kill-after", "--signal"], 1),
-    wrapper("stdbuf", &["-i", "-o", "-e"], 0),
-    wrapper("unbuffer", &[], 0),
-    wrapper("caffeinate", &["-t", "-w"], 0),
-    wrapper("strace", &["-o", "-e", "-s", "-p"], 0),
-    wrapper("ltrace", &["-o", "-e", "-s", "-p"], 0),
-    wrapper("chroot", &[], 1),
-    wrapper("fakeroot", &[], 0),
-    wrapper("flock", &["-w", "-E", "--timeout"], 1),
-    wrapper("watch", &["-n", "--interval"], 0),
-    wrapper("systemd-run", &["-p", "-u", "--unit", "--property", "--uid", "--gid"], 0),
-    wrapper("unshare", &["-S", "-G", "-R", "-w", "--setuid", "--setgid", "--root", "--wd"], 0),
-    wrapper("nsenter", &["-t", "-S", "-G", "--target", "--setuid", "--setgid"], 0),
-    wrapper("prlimit", &[], 0),
-    wrapper("setarch", &[], 0),
-    wrapper("firejail", &[], 0),
-    wrapper("fakechroot", &[], 0),
-    wrapper("dbus-run-session", &[], 0),
-    wrapper("xvfb-run", &["-n", "-s", "-e", "-f", "-p", "-w"], 0),
-    wrapper("rlwrap", &[], 0),
-    wrapper("busybox", &[], 0),
-    wrapper("toybox", &[], 0),
-    wrapper(
-        "xargs",
-        &[
-            "-I",
-            "-L",
-            "-n",
-            "-P",
-            "-s",
-            "-d",
-            "-E",
-            "-a",
-            "--max-args",
-            "--max-procs",
-            "--delimiter",
-            "--arg-file",
-            "--replace",
+        directories: &["D", "chdir"],
+        assigns: true,
+        is_elsewhere: true,
+        ..with("sudo", "ugpCTDRrtUh", "ABbEeHiKklnNPSsVv")
+    },
+    Wrapper { assigns: true, is_elsewhere: true, ..with("doas", "uC", "Lnsa") },
+    Wrapper { long_values: &["user"], is_elsewhere: true, ..plain("pkexec") },
+    Wrapper {
+        long_values: &["unset", "chdir", "split-string"],
+        directories: &["C", "chdir"],
+        assigns: true,
+        ..with("env", "uCSa", "i0v")
+    },
+    plain("nohup"),
+    with("setsid", "", "cfw"),
+    Wrapper { describes: "vV", is_builtin: true, ..with("command", "", "p") },
+    Wrapper { is_builtin: true, ..plain("builtin") },
+    Wrapper { is_builtin: true, ..plain("noglob") },
+    Wrapper { is_builtin: true, ..plain("nocorrect") },
+    Wrapper { is_builtin: true, ..with("exec", "a", "cl") },
+    Wrapper { long_values: &["format", "output"], is_builtin: true, ..with("time", "fo", "apvq") },
+    Wrapper { long_values: &["adjustment"], ..with("nice", "n", "") },
+    Wrapper { long_values: &["class", "classdata", "pid", "pgid", "uid"], ..with("ionice", "cnpPu", "t") },
+    Wrapper {
+        long_values: &["sched-runtime", "sched-period", "sched-deadline"],
+        skipped: 1,
+        ..with("chrt", "TPD", "abdfimorRv")
+    },
+    Wrapper { skipped: 1, ..with("taskset", "", "ac") },
+    Wrapper {
+        long_values: &[
+            "interleave",
+            "preferred",
+            "physcpubind",
+            "cpunodebind",
+            "membind",
+            "weighted-interleave",
+            "preferred-many",
         ],
-        0,
-    ),
-    wrapper("parallel", &["-j", "--jobs", "-I", "-N", "--colsep"], 0),
+        ..with("numactl", "ipCNmwP", "la")
+    },
+    Wrapper { long_values: &["kill-after", "signal"], skipped: 1, ..with("timeout", "ks", "vfp") },
+    Wrapper { long_values: &["kill-after", "signal"], skipped: 1, ..with("gtimeout", "ks", "vfp") },
+    Wrapper { long_values: &["input", "output", "error"], ..with("stdbuf", "ioe", "") },
+    with("unbuffer", "", "p"),
+    with("caffeinate", "tw", "disum"),
+    Wrapper { long_values: &["output", "trace"], ..with("strace", "abeEIoOpPsSuUX", "cCdfFhiknqrtTvVwxyzZDY") },
+    with("ltrace", "aADeElnopsuwxF", "bcCfhiLrStTV"),
+    Wrapper { skipped: 1, is_elsewhere: true, ..plain("chroot") },
+    with("fakeroot", "lsibu", "hv"),
+    plain("fakechroot"),
+    Wrapper {
+        long_values: &["timeout", "wait", "conflict-exit-code"],
+        scripts: &["c", "command"],
+        skipped: 1,
+        ..with("flock", "wE", "senouFx")
+    },
+    Wrapper {
+        long_values: &["interval", "equexit", "shotsdir"],
+        form: Form::Script,
+        ..with("watch", "nqs", "bcCdegprtwx")
+    },
+    Wrapper {
+        long_values: &[
+            "unit",
+            "property",
+            "uid",
+            "gid",
+            "slice",
+            "setenv",
+            "description",
+            "machine",
+            "host",
+            "nice",
+            "working-directory",
+            "on-active",
+            "on-calendar",
+            "timer-property",
+            "service-type",
+            "expand-environment",
+        ],
+        directories: &["working-directory"],
+        ..with("systemd-run", "puEMH", "tPSrqGd")
+    },
+    Wrapper { long_values: &["what", "who", "why", "mode"], ..plain("systemd-inhibit") },
+    Wrapper {
+        long_values: &[
+            "setuid",
+            "setgid",
+            "root",
+            "wd",
+            "map-user",
+            "map-group",
+            "map-users",
+            "map-groups",
+            "propagation",
+            "setgroups",
+            "load-interp",
+        ],
+        directories: &["w", "wd"],
+        ..with("unshare", "SGRwl", "imnupUCTfrcS")
+    },
+    Wrapper { long_values: &["target", "setuid", "setgid"], ..with("nsenter", "tSGN", "amuinpUCTrwFZe") },
+    Wrapper { long_values: &["pid"], ..with("prlimit", "po", "cdefilmnqrstuvxy") },
+    Wrapper { skipped: 1, ..with("setarch", "", "RvBILSTXZF3") },
+    with("setarch", "", "RvBILSTXZF3"),
+    with("linux64", "", "RvBILSTXZF3"),
+    with("linux32", "", "RvBILSTXZF3"),
+    plain("firejail"),
+    Wrapper { long_values: &["config-file", "dbus-daemon"], ..plain("dbus-run-session") },
+    Wrapper {
+        long_values: &["server-num", "server-args", "error-file", "auth-file", "xauth-protocol", "wait"],
+        ..with("xvfb-run", "nsefpw", "alh")
+    },
+    with("rlwrap", "aCDfHKlmNOpPqsSwWzbIt", "AcEhiMnoRruvX"),
+    plain("busybox"),
+    plain("toybox"),
+    plain("catchsegv"),
+    plain("eatmydata"),
+    plain("torsocks"),
+    plain("torify"),
+    plain("proxychains"),
+    with("proxychains4", "f", "q"),
+    plain("chronic"),
+    Wrapper { skipped: 1, ..plain("gosu") },
+    Wrapper { skipped: 1, ..plain("su-exec") },
+    Wrapper { skipped: 1, ..plain("faketime") },
+    plain("dumb-init"),
+    with("tini", "pe", "gsvw"),
+    with("cpulimit", "elpP", "zivbmfkr"),
+    with("valgrind", "", "qvhd"),
+    with("entr", "", "acdnprsz"),
+    plain("ccache"),
+    plain("ld-linux-x86-64.so.2"),
+    plain("ld-linux-aarch64.so.1"),
+    plain("ld-musl-x86_64.so.1"),
+    with("proot", "rbqwk", "0iS"),
+    Wrapper {
+        form: Form::Script,
+        ..after(
+            "tmux",
+            &[
+                "new",
+                "new-session",
+                "neww",
+                "new-window",
+                "splitw",
+                "split-window",
+                "run",
+                "run-shell",
+                "popup",
+                "display-popup",
+                "respawn-pane",
+            ],
+        )
+    },
+    Wrapper {
+        long_values: &["runs", "warmup", "prepare"],
+        form: Form::Scripts,
+        ..with("hyperfine", "rwmMpcnSu", "iN")
+    },
+    after("gdb", &["--args"]),
+    after("rust-gdb", &["--args"]),
+    after("lldb", &["--"]),
+    after("perf", &["stat", "record", "trace"]),
+    after("uv", &["run"]),
+    after("poetry", &["run"]),
+    after("pipenv", &["run"]),
+    after("hatch", &["run"]),
+    after("pdm", &["run"]),
+    after("bundle", &["exec"]),
+    after("mise", &["--"]),
+    Wrapper { skipped: 1, ..after("direnv", &["exec"]) },
+    after("nix", &["-c", "--command"]),
+    after("kubectl", &["--"]),
+    after("oc", &["--"]),
+    after("lxc", &["--"]),
+    after("xterm", &["-e"]),
+    after("konsole", &["-e"]),
+    after("alacritty", &["-e"]),
+    Wrapper { skipped: 1, ..after("ip", &["netns exec"]) },
+    after("git", &["bisect run"]),
+    Wrapper { form: Form::Script, ..after("git", &["submodule foreach"]) },
+    Wrapper {
+        values: CONTAINER,
+        flags: "itdPq",
+        long_values: CONTAINER_LONG,
+        skipped: 1,
+        is_elsewhere: true,
+        ..after("docker", CONTAINER_RUN)
+    },
+    Wrapper {
+        values: CONTAINER,
+        flags: "itdPq",
+        long_values: CONTAINER_LONG,
+        skipped: 1,
+        is_elsewhere: true,
+        ..after("podman", CONTAINER_RUN)
+    },
+    Wrapper {
+        values: CONTAINER,
+        flags: "itdPqT",
+        long_values: CONTAINER_LONG,
+        skipped: 1,
+        is_elsewhere: true,
+        ..after("docker-compose", &["exec", "run"])
+    },
+    Wrapper {
+        scripts: &["c", "call"],
+        values: "p",
+        long_values: &["package", "workspace"],
+        flags: "yq",
+        ..plain("npx")
+    },
+    Wrapper {
+        scripts: &["c", "call"],
+        values: "p",
+        long_values: &["package", "workspace"],
+        flags: "yq",
+        ..after("npm", &["exec", "x"])
+    },
+    Wrapper { scripts: &["run", "command"], permutes: true, ..plain("nix-shell") },
+    Wrapper {
+        scripts: &["c", "command"],
+        long_values: &["shell", "group", "supp-group", "whitelist-environment"],
+        permutes: true,
+        is_elsewhere: true,
+        ..with("su", "gGsw", "lmpfPT")
+    },
+    Wrapper {
+        scripts: &["c", "command"],
+        long_values: &["shell", "group", "supp-group", "user"],
+        permutes: true,
+        is_elsewhere: true,
+        ..with("runuser", "gGsw", "lmpfPT")
+    },
+    Wrapper {
+        values: "u",
+        flags: "lmpfPT",
+        long_values: &["user"],
+        is_elsewhere: true,
+        ..after("runuser", &["-u", "--user"])
+    },
+    Wrapper { scripts: &["c", "command"], permutes: true, ..with("script", "IOBTEmo", "aefqt") },
+    Wrapper { scripts: &["c"], permutes: true, ..plain("sg") },
+    Wrapper { scripts: &["c", "command"], permutes: true, ..plain("vagrant") },
+    Wrapper {
+        skipped: 1,
+        form: Form::Script,
+        is_elsewhere: true,
+        ..with("ssh", "BbcDEeFIiJLlmOoPpQRSWw", "46AaCfGgKkMNnqsTtVvXxYy")
+    },
+    Wrapper {
+        long_values: &["max-args", "max-procs", "delimiter", "arg-file", "max-lines", "max-chars", "process-slot-var"],
+        form: Form::Arguments,
+        ..with("xargs", "ILnPsdEaJRS", "0oprtxeil")
+    },
+    Wrapper {
+        long_values: &["jobs", "colsep", "max-args", "delimiter", "arg-file", "sshlogin", "joblog", "results"],
+        form: Form::ScriptWithArguments,
+        ..with("parallel", "jINnLPadSC", "0kqtvuXmr")
+    },
 ];
 
-const fn wrapper(name: &'static str, with_value: &'static [&'static str], skipped: usize) -> Wrapper {
-    Wrapper { name, with_value, skipped }
+const CONTAINER: &str = "veuwplhamceGfn";
+
+const CONTAINER_RUN: &[&str] = &["exec", "run"];
+
+const CONTAINER_LONG: &[&str] = &[
+    "volume",
+    "env",
+    "user",
+    "workdir",
+    "publish",
+    "name",
+    "network",
+    "net",
+    "entrypoint",
+    "mount",
+    "label",
+    "hostname",
+    "memory",
+    "cpus",
+    "platform",
+    "env-file",
+    "restart",
+    "add-host",
+    "device",
+    "cap-add",
+    "cap-drop",
+    "security-opt",
+    "pid",
+    "ipc",
+    "userns",
+    "pull",
+    "detach-keys",
+    "tmpfs",
+    "shm-size",
+    "ulimit",
+    "gpus",
+    "dns",
+    "cidfile",
+    "log-driver",
+    "log-opt",
+    "volumes-from",
+    "group-add",
+    "init-path",
+    "runtime",
+    "stop-signal",
+    "ip",
+    "expose",
+    "link",
+];
+
+/// The parts of a wrapper's command line.
+#[derive(Debug, Default)]
+pub(super) struct CommandLine<'a> {
+    /// Index of the first word of the command.
+    pub(super) start: usize,
+    /// Scripts in the values of options.
+    pub(super) scripts: Vec<Expanded>,
+    /// Value of an option for the working directory.
+    pub(super) directory: Option<Expanded>,
+    /// `NAME=value` before the command.
+    pub(super) assignments: Vec<&'a Expanded>,
+    /// `true` if an option is not known, so that its value may be the next word.
+    pub(super) is_doubtful: bool,
+    /// `true` if nothing is run.
+    pub(super) describes: bool,
 }
 
 impl Wrapper {
-    pub(super) fn named(name: &str) -> Option<&'static Self> {
-        WRAPPERS.iter().find(|wrapper| wrapper.name == name)
+    pub(super) fn named(name: &str) -> impl Iterator<Item = &'static Self> {
+        WRAPPERS.iter().filter(move |wrapper| wrapper.name == name)
     }
 
-    pub(super) fn name(&self) -> &'static str {
-        self.name
+    /// Returns the words with the options and the command. `None` if the program is used in another way.
+    pub(super) fn words<'a>(&self, args: &'a [Expanded]) -> Option<&'a [Expanded]> {
+        if self.behind == [""] {
+            return Some(args);
+        }
+        let is_here = |at: usize, words: &str| {
+            words.split(' ').enumerate().all(|(n, word)| args.get(at + n).is_some_and(|arg| arg.text == word))
+        };
+        let found =
+            |at: usize| self.behind.iter().find(|words| is_here(at, words)).map(|words| words.split(' ').count());
+        let (at, count) = (0..args.len()).find_map(|at| Some((at, found(at)?)))?;
+        // The value of an option such as `-u` is part of the options.
+        let name = args[at].text.trim_start_matches('-');
+        let is_option = !name.is_empty() && name.len() < args[at].text.len();
+        let starts_with_option = is_option && (self.values.contains(name) || self.long_values.contains(&name));
+        args.get(if starts_with_option { at } else { at + count }..)
     }
 
-    /// Returns the inner command from the arguments.
-    pub(super) fn inner<'a>(&self, args: &'a [Expanded]) -> &'a [Expanded] {
-        let mut index = 0;
-        while let Some(word) = args.get(index) {
-            let text = word.text.as_str();
-            if text == "--" {
-                index += 1;
-                break;
-            } else if self.with_value.contains(&text) {
-                index += 2;
-            } else if text.starts_with('-') && (text.len() > 1 || self.name == "env")
-                || self.takes_assignments() && text.contains('=')
-            {
-                index += 1;
-            } else {
-                break;
+    /// Splits the words into options and the command.
+    pub(super) fn command_line<'a>(&self, args: &'a [Expanded]) -> CommandLine<'a> {
+        let mut line = CommandLine::default();
+        self.options(args, &mut line);
+        for _ in 0..self.skipped {
+            line.start += 1;
+            // `ssh`, `flock` and `setarch` take options behind the first word too.
+            if !self.scripts.is_empty() || self.form == Form::Script || self.name == "setarch" {
+                self.options(args, &mut line);
             }
         }
-        args.get(index + self.skipped..).unwrap_or_default()
+        line.start = line.start.min(args.len());
+        line
     }
 
-    fn takes_assignments(&self) -> bool {
-        matches!(self.name, "env" | "sudo" | "doas")
+    fn options<'a>(&self, args: &'a [Expanded], line: &mut CommandLine<'a>) {
+        while let Some(word) = args.get(line.start) {
+            let known = word.unknown.first().map_or(word.text.len(), |range| range.start);
+            let text = word.text.get(..known).unwrap_or_default();
+            if text == "--" && word.known {
+                line.start += 1;
+                if !self.permutes {
+                    return;
+                }
+            } else if let Some(option) = text.strip_prefix("--") {
+                let (name, value) = match option.split_once('=') {
+                    Some((name, value)) => {
+                        (name, Some(word.part(word.text.len().min(2 + option.len() - value.len())..word.text.len())))
+                    }
+                    None => (option, None),
+                };
+                self.option(name, value, args, line);
+            } else if text.len() > 1 && text.starts_with('-') {
+                self.letters(word, text, args, line);
+            } else if text == "-" && word.known && !self.permutes || self.assigns && text.contains('=') {
+                if text != "-" {
+                    line.assignments.push(word);
+                }
+                line.start += 1;
+            } else if self.permutes {
+                line.start += 1;
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// Reads a long option. An abbreviation counts as each option that it may stand for.
+    fn option(&self, name: &str, value: Option<Expanded>, args: &[Expanded], line: &mut CommandLine<'_>) {
+        line.start += 1;
+        let is_one_of =
+            |names: &[&str]| names.iter().any(|long| long.len() > 1 && !name.is_empty() && long.starts_with(name));
+        let is_script = is_one_of(self.scripts);
+        let has_value = is_script || is_one_of(self.long_values) || is_one_of(self.directories);
+        let value = match value {
+            None if has_value => {
+                line.start += 1;
+                args.get(line.start - 1).cloned()
+            }
+            None => {
+                line.is_doubtful |= !self.long_values.is_empty() || name.is_empty();
+                None
+            }
+            value => value,
+        };
+        self.take(is_script, is_one_of(self.directories), value, line);
+    }
+
+    fn letters(&self, word: &Expanded, text: &str, args: &[Expanded], line: &mut CommandLine<'_>) {
+        line.start += 1;
+        for (at, letter) in text.char_indices().skip(1) {
+            let is_letter = |names: &[&str]| names.iter().any(|name| name.len() == 1 && name.starts_with(letter));
+            let is_script = is_letter(self.scripts);
+            line.describes |= self.describes.contains(letter);
+            if is_script || self.values.contains(letter) {
+                let rest = at + letter.len_utf8();
+                let value = if rest < word.text.len() {
+                    Some(word.part(rest..word.text.len()))
+                } else {
+                    line.start += 1;
+                    args.get(line.start - 1).cloned()
+                };
+                return self.take(is_script, is_letter(self.directories), value, line);
+            }
+            let is_known = self.flags.contains(letter) || self.describes.contains(letter) || letter.is_ascii_digit();
+            line.is_doubtful |= !is_known;
+        }
+    }
+
+    fn take(&self, is_script: bool, is_directory: bool, value: Option<Expanded>, line: &mut CommandLine<'_>) {
+        if is_script {
+            line.scripts.extend(value);
+        } else if is_directory {
+            line.directory = value;
+        }
+    }
+
+    /// `true` if words that are not options are no command.
+    pub(super) fn runs_only_scripts(&self) -> bool {
+        self.permutes
     }
 }
 
 /// `true` if the program only starts other commands, which the interpreter returns as well.
 pub(crate) fn starts_others(name: &str) -> bool {
-    is_shell(name) || Wrapper::named(name).is_some() || matches!(name, "eval" | "trap" | "su" | "runuser" | "ssh")
+    is_shell(name) || Wrapper::named(name).any(|wrapper| wrapper.behind == [""]) || matches!(name, "eval" | "trap")
 }
 
 /// `true` for a shell: it runs the text of `-c`, or its standard input, as a script.
 pub(super) fn is_shell(name: &str) -> bool {
-    matches!(name, "sh" | "bash" | "zsh" | "dash" | "ksh" | "mksh" | "ash" | "fish" | "rbash")
+    matches!(name, "sh" | "bash" | "zsh" | "dash" | "ksh" | "mksh" | "ash" | "fish" | "rbash" | "yash" | "pwsh")
 }

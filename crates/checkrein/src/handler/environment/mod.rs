@@ -1,14 +1,17 @@
 //! Environment variables of a command.
 //!
-//! Hooks in checkrein's own files get the variables that every program needs, and those they ask for. Hooks of agents that pass
-//! the whole environment on get all variables except two kinds, unless the hook asks for them: those that look like secrets, and
-//! those that make programs load or run other code. The second kind matters because a project's settings can set variables of
-//! the agent, and so of every hook of the user.
+//! Hooks in checkrein's own files get the variables that every program needs, the directories of tools such as `CARGO_HOME`, and
+//! those they ask for. Hooks of agents that pass
+//! the whole environment on also get variables that are known to be harmless, and those that their command names. A project's
+//! settings can set variables of the agent, and so of every hook of the user. Therefore all other variables are withheld, and so
+//! is every value that leads into the project, except for the project's own hooks.
 
+mod foreign;
 mod names;
 
+use std::cell::OnceCell;
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use checkrein_core::Scope;
 use checkrein_dialects::{CommandLine, CommandSpec, Dialect, Environment};
@@ -16,7 +19,8 @@ use checkrein_dialects::{CommandLine, CommandSpec, Dialect, Environment};
 use super::{HandlerEnv, var_expand};
 use crate::builtins::secrets;
 use crate::trust::ProjectRoots;
-use names::{is_loader, is_secret_name};
+pub(super) use foreign::is_foreign;
+use names::{belongs_in_project, is_harmless, is_tool_variable};
 
 /// Variable with the depth of nested checkrein processes. A hook that starts an agent can run checkrein again; the depth stops
 /// an endless recursion.
@@ -63,6 +67,8 @@ pub(super) struct ChildEnv {
     pub(super) variables: Vec<(OsString, OsString)>,
     /// Names of variables that the agent would pass on and checkrein does not. `PATH`: without some of its entries.
     pub(super) withheld: Vec<String>,
+    /// Names of withheld variables that the command itself uses. It cannot work without them.
+    pub(super) broken: Vec<String>,
 }
 
 /// Returns the part of the host's environment that a hook may have, and the variables that it sets.
@@ -75,15 +81,22 @@ pub(super) fn child_env(spec: &CommandSpec, dialect: &Dialect, scope: Scope, env
             spec.env_all.is_none() && !prefixes.iter().any(|prefix| name.starts_with(prefix))
         }
         Environment::Only(names) => names.contains(&name),
-        Environment::Usual => is_usual(name),
+        Environment::Usual => is_usual(name) || is_tool_variable(name),
     };
     // A restriction of the administrator takes precedence over `env_allow`.
     let may_get = |name: &OsStr| {
         spec.env_bounds.is_empty() || name.to_str().is_some_and(|name| is_usual(name) || spec.may_get(name))
     };
     let is_set = |name: &OsStr| spec.env_set.iter().any(|(own, _)| name == own.as_str());
-    let mut child = ChildEnv { variables: Vec::new(), withheld: Vec::new() };
-    for (index, (name, value)) in env.vars.iter().enumerate().filter(|(_, (name, _))| !is_set(name) && may_get(name)) {
+    let is_own_project = matches!(scope, Scope::Project | Scope::Local | Scope::Code);
+    let project = OnceCell::new();
+    let leads_into_project = |name: &str, value: &OsStr| {
+        let project = || project.get_or_init(|| ProjectRoots::for_dir(&env.cwd));
+        !is_own_project && !belongs_in_project(name) && leads_into(value, &env.cwd, project)
+    };
+    let home = env.var("HOME").map(PathBuf::from);
+    let mut child = ChildEnv { variables: Vec::new(), withheld: Vec::new(), broken: Vec::new() };
+    for (name, value) in env.vars.iter().filter(|(name, _)| !is_set(name) && may_get(name)) {
         let text = name.to_str();
         if all || text.is_some_and(is_allowed) {
             child.variables.push((name.clone(), value.clone()));
@@ -91,21 +104,38 @@ pub(super) fn child_env(spec: &CommandSpec, dialect: &Dialect, scope: Scope, env
         }
         let Some(text) = text.filter(|name| passed_on(name)) else { continue };
         if text == PATH {
-            let (path, is_clean) = good_entries(value, scope, &env.cwd);
+            let (path, is_clean) = good_entries(value, scope, &env.cwd, home.as_deref());
             if !is_clean {
                 child.withheld.push(PATH.to_owned());
             }
             child.variables.push((name.clone(), path));
-        } else if !is_usual(text) && !is_named(spec, text) && env.is_suspect(index) {
+            continue;
+        }
+        // These are set for each event.
+        if dialect.process.variables.iter().any(|row| row.name == text) {
+            continue;
+        }
+        let is_named = is_named(spec, text);
+        if leads_into_project(text, value) {
             child.withheld.push(text.to_owned());
-        } else {
+            if is_named {
+                child.broken.push(text.to_owned());
+            }
+            continue;
+        }
+        let is_harmless = || {
+            let value = value.to_string_lossy();
+            is_harmless(text, &value, home.as_deref()) && !secrets::has_secret(&value)
+        };
+        if is_usual(text) || is_named || is_harmless() {
             child.variables.push((name.clone(), value.clone()));
+        } else {
+            child.withheld.push(text.to_owned());
         }
     }
     // A restricted variable must not reach the hook through the expansion of another one.
     let bounded = (!spec.env_bounds.is_empty()).then(|| HandlerEnv {
         vars: env.vars.iter().filter(|(name, _)| may_get(name)).cloned().collect(),
-        suspects: std::sync::Arc::default(),
         ..env.clone()
     });
     let known = bounded.as_ref().unwrap_or(env);
@@ -116,18 +146,21 @@ pub(super) fn child_env(spec: &CommandSpec, dialect: &Dialect, scope: Scope, env
     child
 }
 
-impl HandlerEnv {
-    /// `true` if the variable at this index looks like a secret, or makes programs load other code.
-    fn is_suspect(&self, index: usize) -> bool {
-        let suspects =
-            self.suspects.get_or_init(|| self.vars.iter().map(|(name, value)| is_suspect(name, value)).collect());
-        suspects.get(index).copied().unwrap_or(true)
+/// `true` if a value, or a part of a list, is a path inside of the project.
+fn leads_into<'a>(value: &OsStr, cwd: &Path, project: impl Fn() -> &'a ProjectRoots) -> bool {
+    let text = value.to_string_lossy();
+    // Most values contain no path.
+    if !text.contains('/') && !matches!(&*text, "." | "..") {
+        return false;
     }
-}
-
-fn is_suspect(name: &OsStr, value: &OsStr) -> bool {
-    let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
-    is_loader(&name) || is_secret_name(&name, &value) || secrets::has_secret(&value)
+    let is_inside = |part: &str| {
+        let path = part.strip_prefix("file://").unwrap_or(part);
+        let is_path = path.contains('/') || matches!(path, "." | "..");
+        // A URL or a piece of text has no such directory.
+        is_path && !path.contains("://") && project().contains(&cwd.join(path))
+    };
+    let separators = [':', ';', ',', ' ', '=', '@', '\'', '"', '\n', '\t'];
+    is_inside(&text) || text.split(separators).any(is_inside)
 }
 
 /// `true` if the command itself contains a variable, as `$NAME` or `${NAME…}`.
@@ -148,13 +181,15 @@ fn is_named(spec: &CommandSpec, name: &str) -> bool {
 
 /// Returns the entries of a `PATH` that a hook of this scope may have, and `true` if those are all entries.
 ///
-/// A relative entry, or one inside the project, could run programs of a cloned repository. A project's own approved hooks
-/// keep entries inside the project: they rely on tools installed there.
-fn good_entries(path: &OsStr, scope: Scope, dir: &Path) -> (OsString, bool) {
+/// A relative entry, or one inside the project, could run programs of a cloned repository. So could one in another checkout, or in a
+/// cache of packages. A project's own approved hooks keep entries inside the project: they rely on tools installed there.
+fn good_entries(path: &OsStr, scope: Scope, dir: &Path, home: Option<&Path>) -> (OsString, bool) {
     let is_own = matches!(scope, Scope::Project | Scope::Local | Scope::Code);
     let project = (!is_own).then(|| ProjectRoots::for_dir(dir));
-    let is_good =
-        |entry: &Path| entry.is_absolute() && !project.as_ref().is_some_and(|project| project.contains(entry));
+    let is_good = |entry: &Path| {
+        let is_in_project = |project: &ProjectRoots| project.contains(entry) || is_foreign(entry, home);
+        entry.is_absolute() && !project.as_ref().is_some_and(is_in_project)
+    };
     let entries: Vec<_> = std::env::split_paths(path).collect();
     // Duplicates are checked once. Compared as strings, because `Path` ignores some differences.
     let is_first =
@@ -203,7 +238,7 @@ mod tests {
             ("node_modules/.bin:../x:/bin", "/bin"),
             ("", ""),
         ] {
-            let (kept, is_clean) = good_entries(OsStr::new(path), Scope::User, Path::new("/no/such/project"));
+            let (kept, is_clean) = good_entries(OsStr::new(path), Scope::User, Path::new("/no/such/project"), None);
             assert_eq!((kept.to_str().unwrap(), is_clean), (clean, path == clean && !path.is_empty()), "{path}");
         }
     }

@@ -26,7 +26,7 @@ use super::body::Pieces;
 use super::connect::{Connector, Resolver, connector};
 use super::origin::Origin;
 use super::sign::Ids;
-use super::tls;
+use super::tls::{self, Certificates};
 
 /// Maximum number of pools. The oldest one is dropped: its runtime has most likely ended.
 const MAX_POOLS: usize = 16;
@@ -35,6 +35,7 @@ pub(super) struct Client {
     pub(super) ids: Ids,
     known_hosts: Arc<HashMap<String, Vec<IpAddr>>>,
     extra_roots: Vec<CertificateDer<'static>>,
+    certificates: Certificates,
     /// Loaded on first use: reading the certificates of the system takes milliseconds.
     tls: OnceLock<Result<Arc<ClientConfig>, String>>,
     /// The newest pool is last.
@@ -58,11 +59,16 @@ pub(super) struct Answer {
 }
 
 impl Client {
-    pub(super) fn new(known_hosts: HashMap<String, Vec<IpAddr>>, extra_roots: Vec<CertificateDer<'static>>) -> Self {
+    pub(super) fn new(
+        known_hosts: HashMap<String, Vec<IpAddr>>,
+        extra_roots: Vec<CertificateDer<'static>>,
+        certificates: Certificates,
+    ) -> Self {
         Self {
             ids: Ids::new(),
             known_hosts: Arc::new(known_hosts),
             extra_roots,
+            certificates,
             tls: OnceLock::new(),
             pools: Mutex::default(),
             used: Mutex::default(),
@@ -100,7 +106,10 @@ impl Client {
             return Ok(pool.clone());
         }
         let config = match origin.tls {
-            true => self.tls.get_or_init(|| tls::client_config(tls::trusted_roots(&self.extra_roots)?)).clone()?,
+            true => {
+                let load = || tls::client_config(tls::trusted_roots(&self.certificates, &self.extra_roots)?);
+                self.tls.get_or_init(load).clone()?
+            }
             // Required by the connector, but never used.
             false => tls::client_config(RootCertStore::empty())?,
         };

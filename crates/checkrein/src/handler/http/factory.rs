@@ -6,7 +6,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
 use std::net::IpAddr;
-use std::sync::{Arc, OnceLock};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use checkrein_core::{Failure, FailureKind};
 use hyper::header::{self, HeaderName, HeaderValue};
@@ -20,8 +21,10 @@ use super::credentials::{Credentials, names_credential};
 use super::header_vars::fill;
 use super::origin::Target;
 use super::sign::{self, Key, RequestId};
+use super::tls::Certificates;
 use super::url_allowlist::UrlPattern;
 use crate::handler::{Handler, HandlerEnv, HandlerFactory, HandlerProblem};
+use crate::sync::lock;
 use checkrein_dialects::{HandlerSpec, HookSpec, HttpSpec};
 
 /// Creates handlers for HTTP endpoints, which share connections. A [`Registry`](crate::Registry) has one under the name
@@ -45,8 +48,8 @@ pub struct HttpFactory {
     allow: Option<Arc<[UrlPattern]>>,
     known_hosts: HashMap<String, Vec<IpAddr>>,
     extra_roots: Vec<CertificateDer<'static>>,
-    /// Created with the first handler.
-    client: OnceLock<Arc<Client>>,
+    /// Clients by their trusted certificates. Each is created with its first handler.
+    clients: Mutex<HashMap<Certificates, Arc<Client>>>,
 }
 
 /// Invalid setting of an [`HttpFactory`].
@@ -111,8 +114,13 @@ impl HttpFactory {
         Target::parse(url, allow_private).map(drop)
     }
 
-    fn client(&self) -> &Arc<Client> {
-        self.client.get_or_init(|| Arc::new(Client::new(self.known_hosts.clone(), self.extra_roots.clone())))
+    /// Returns the client for hooks with these certificates.
+    fn client(&self, certificates: Certificates) -> Arc<Client> {
+        let mut clients = lock(&self.clients);
+        let client = clients.entry(certificates).or_insert_with_key(|certificates| {
+            Arc::new(Client::new(self.known_hosts.clone(), self.extra_roots.clone(), certificates.clone()))
+        });
+        Arc::clone(client)
     }
 }
 
@@ -154,13 +162,22 @@ impl HandlerFactory for HttpFactory {
                 Some(key)
             }
         };
+        let file = match spec.ca_file.as_deref().map(|file| (file, file.strip_prefix("~/"))) {
+            Some((_, Some(in_home))) => match env.var("HOME") {
+                Some(home) => Some(Path::new(&home).join(in_home)),
+                None => return Err(invalid("`ca_file` starts with `~/`, and the home directory is unknown")),
+            },
+            Some((file, None)) => Some(PathBuf::from(file)),
+            None => None,
+        };
+        let certificates = Certificates { file, from_variables: env.trusts_variables };
         let mut headers = headers(spec, &target, filled)?;
         let credentials = Credentials::new(&target, &headers, known.into_inner());
         // Each request clones the headers; the clone must not grow for the headers of one request.
         RequestId::make_room(&mut headers, key.is_some());
         headers.insert(header::CONTENT_LENGTH, HeaderValue::from_static(""));
         Ok(Arc::new(Http {
-            client: Arc::clone(self.client()),
+            client: self.client(certificates),
             method: method(&spec.method)?,
             headers,
             credentials,

@@ -2,7 +2,7 @@
 
 use super::Parser;
 use crate::builtins::shell::ParseError;
-use crate::builtins::shell::word::Word;
+use crate::builtins::shell::word::{Word, WordPart};
 
 const MALFORMED: ParseError = ParseError("`[[` has an invalid condition");
 
@@ -46,10 +46,12 @@ impl Parser {
         let first = self.operand()?;
         let letter = first.bare().and_then(|text| text.strip_prefix('-')).unwrap_or_default();
         let is_unary = letter.len() == 1 && letter.starts_with(|c: char| c.is_ascii_alphabetic());
+        let is_variable = matches!(letter, "v" | "R");
         words.push(first);
         self.blanks();
         if is_unary {
-            words.push(self.operand()?);
+            let operand = self.operand()?;
+            words.push(if is_variable { arithmetic(operand) } else { operand });
             return Ok(());
         }
         if self.is_condition_end() || matches!(self.peek(), Some(')' | '\n')) {
@@ -68,7 +70,14 @@ impl Parser {
             return Err(MALFORMED);
         };
         self.blanks();
-        words.push(if operator == "=~" { self.regex()? } else { self.operand()? });
+        let calculates = operator.starts_with('-');
+        let second = if operator == "=~" { self.regex()? } else { self.operand()? };
+        if calculates && let Some(first) = words.pop() {
+            words.push(arithmetic(first));
+            words.push(arithmetic(second));
+        } else {
+            words.push(second);
+        }
         Ok(())
     }
 
@@ -110,4 +119,9 @@ impl Parser {
         }
         if self.at == start || open > 0 { Err(MALFORMED) } else { Ok(word) }
     }
+}
+
+/// Returns a word that is evaluated as arithmetic.
+fn arithmetic(word: Word) -> Word {
+    Word { parts: vec![WordPart::Arithmetic(word)], span: None }
 }

@@ -3,7 +3,7 @@
 use super::Parser;
 use super::words::Quotes;
 use crate::builtins::shell::ParseError;
-use crate::builtins::shell::word::{Fallback, Word, WordPart, is_name};
+use crate::builtins::shell::word::{Index, Operator, Var, Word, WordPart};
 
 impl Parser {
     /// Parses an expansion at `$`.
@@ -14,12 +14,11 @@ impl Parser {
             Some('(') => {
                 if let Some(inside) = self.arithmetic_text()? {
                     let inner = self.expanded(&inside)?;
-                    word.parts.extend(inner.parts.into_iter().filter(runs));
-                    word.push_unknown("((…))".to_owned());
+                    word.parts.push(WordPart::Arithmetic(inner));
                 } else {
                     self.at += 1;
-                    let commands = self.substitution()?;
-                    word.parts.push(WordPart::Output(commands));
+                    let list = self.substitution()?;
+                    word.parts.push(WordPart::Output { list, quoted });
                 }
             }
             Some('{') => {
@@ -36,12 +35,14 @@ impl Parser {
             Some('"') if !quoted => {}
             Some(c) if c.is_ascii_alphabetic() || c == '_' => {
                 let name = self.name();
-                word.parts.push(WordPart::Var { name, fallback: None, quoted });
+                word.parts.push(WordPart::Var(Box::new(Var { name, is_bare: true, quoted, ..Var::default() })));
             }
             Some(c) if c.is_ascii_digit() || "@*#?-$!".contains(c) => {
                 self.at += 1;
-                word.parts.push(WordPart::Var { name: c.into(), fallback: None, quoted });
+                word.parts.push(WordPart::var(c, quoted));
             }
+            // Braces may put text behind it.
+            _ if !quoted => word.push_bare('$'),
             _ => word.push_text('$'),
         }
         Ok(())
@@ -104,8 +105,10 @@ impl Parser {
         let end = rest.iter().position(|c| *c == ']' || ";&|<>()#'\"`\\\n".contains(*c));
         match end {
             Some(end) if rest[end] == ']' => {
+                let inside: String = rest[1..end].iter().collect();
                 self.at += end + 1;
-                word.push_unknown("[…]".to_owned());
+                let inner = self.expanded(&inside)?;
+                word.parts.push(WordPart::Arithmetic(inner));
                 Ok(())
             }
             _ => Err(ParseError("`$[` is not plain arithmetic")),
@@ -116,12 +119,53 @@ impl Parser {
     fn braced(&mut self, quotes: Quotes, word: &mut Word) -> Result<(), ParseError> {
         let quoted = quotes != Quotes::None;
         let from = self.at;
-        let name = self.name();
+        let is_special = |c: char| c.is_ascii_digit() || "@*#?-$!".contains(c);
+        let mut var = Var { quoted, ..Var::default() };
+        if self.peek() == Some('#') && self.peek_behind(1) != Some('}') {
+            self.at += 1;
+            var.operator = Operator::Other;
+        } else if self.peek() == Some('!') && self.peek_behind(1) != Some('}') {
+            self.at += 1;
+            var.operator = Operator::Indirect;
+        }
+        var.name = self.name();
+        if var.name.is_empty()
+            && let Some(c) = self.peek().filter(|c| is_special(*c))
+        {
+            self.at += 1;
+            var.name.push(c);
+            while c.is_ascii_digit()
+                && let Some(digit) = self.peek().filter(char::is_ascii_digit)
+            {
+                self.at += 1;
+                var.name.push(digit);
+            }
+        }
+        if self.looking_at("[@]") || self.looking_at("[*]") {
+            var.index = if self.looking_at("[@]") { Index::All } else { Index::Joined };
+            self.at += 3;
+        } else if self.peek() == Some('[') {
+            let digits = self.text[self.at + 1..].iter().take_while(|c| c.is_ascii_digit()).count();
+            let number: String = self.text[self.at + 1..self.at + 1 + digits].iter().collect();
+            var.index = match (self.peek_behind(digits + 1), number.parse()) {
+                (Some(']'), Ok(number)) => {
+                    self.at += digits + 2;
+                    Index::Number(number)
+                }
+                _ => Index::Unknown,
+            };
+        }
         let operator_at = self.at;
         // Operators that remove or replace take a pattern, in which single quotes also apply inside of double quotes.
         let is_pattern = !matches!(self.peek(), Some(':' | '-' | '=' | '+' | '?'));
-        let operator = [":-", "-", ":=", "="].into_iter().find(|operator| self.take(operator));
+        let operators = [":-", "-", ":=", "=", ":+", "+", ":?", "?"];
+        let operator = operators.into_iter().find(|operator| self.take(operator));
+        let is_substring = operator.is_none() && self.peek() == Some(':');
+        if self.peek() == Some('@') && self.peek_behind(1) == Some('P') {
+            return Err(ParseError("`${…@P}` runs the commands in a value"));
+        }
         let mut inner = Word::default();
+        let mut is_closing = false;
         loop {
             match self.peek() {
                 None => return Err(ParseError("`${` is not closed")),
@@ -130,9 +174,10 @@ impl Parser {
                     // Bash searches for the closing quote, dash does not.
                     let rest = &self.text[self.at + 1..];
                     let end = rest.iter().position(|c| matches!(c, '\'' | '}' | '"'));
-                    if end.is_none_or(|end| rest[end] != '\'') {
+                    if !is_closing && end.is_none_or(|end| rest[end] != '\'') {
                         return Err(ParseError("shells differ on a single quote in `${…}`"));
                     }
+                    is_closing = !is_closing;
                     self.at += 1;
                     inner.push_text('\'');
                 }
@@ -147,8 +192,15 @@ impl Parser {
                 Some(c) if quoted && !is_pattern => self.quoted(c, quotes, &mut inner)?,
                 Some('<' | '>') if self.peek_behind(1) == Some('(') => {
                     self.at += 2;
-                    let commands = self.substitution()?;
-                    inner.parts.push(WordPart::Output(commands));
+                    let list = self.substitution()?;
+                    inner.parts.push(WordPart::Output { list, quoted: true });
+                }
+                Some('~') if inner.parts.is_empty() && operator.is_some() => {
+                    self.at += 1;
+                    inner.parts.push(match self.peek() {
+                        Some('/' | '}') => WordPart::Home,
+                        _ => WordPart::unknown("~"),
+                    });
                 }
                 Some(_) => self.piece(&mut inner)?,
             }
@@ -156,23 +208,29 @@ impl Parser {
         let is_plain = self.at == operator_at;
         let inside: String = self.text[from..self.at.min(self.text.len())].iter().collect();
         self.at += 1;
-        if let Some(operator) = operator
-            && is_name(&name)
-        {
-            let fallback = Some(Fallback { word: inner, for_empty: operator.starts_with(':') });
-            word.parts.push(WordPart::Var { name, fallback, quoted });
-            return Ok(());
+        var.text = inside;
+        if var.operator != Operator::None || var.name.is_empty() {
+            var.operator = if var.operator == Operator::Indirect { Operator::Indirect } else { Operator::Other };
+        } else if let Some(operator) = operator {
+            var.for_empty = operator.starts_with(':');
+            var.operator = match operator.trim_start_matches(':') {
+                "-" => Operator::Default,
+                "=" => Operator::Assign,
+                "+" => Operator::Alternative,
+                _ => Operator::Required,
+            };
+        } else if !is_plain {
+            var.operator = if is_substring { Operator::Substring } else { Operator::Other };
         }
-        let whole = if is_plain && is_name(&name) { name } else { format!("{{{inside}}}") };
-        word.parts.extend(inner.parts.into_iter().filter(runs));
-        word.parts.push(WordPart::Var { name: whole, fallback: None, quoted });
+        var.word = inner;
+        word.parts.push(WordPart::Var(Box::new(var)));
         Ok(())
     }
 
     /// Parses `$'…'`, behind the quote.
     fn ansi_c(&mut self) -> Result<String, ParseError> {
         const OPEN: ParseError = ParseError("a quote is not closed");
-        let mut text = String::new();
+        let mut text = Bytes::default();
         loop {
             let c = self.peek().ok_or(OPEN)?;
             self.at += 1;
@@ -190,31 +248,37 @@ impl Parser {
                         'e' | 'E' => text.push('\x1b'),
                         'f' => text.push('\x0c'),
                         'v' => text.push('\x0b'),
+                        'x' if self.peek() == Some('{') => {
+                            return Err(ParseError("`$'…'` has a number in braces"));
+                        }
                         'x' => self.number(c, 16, 2, &mut text),
                         'u' => self.number(c, 16, 4, &mut text),
                         'U' => self.number(c, 16, 8, &mut text),
                         'c' => {
                             let c = self.peek().ok_or(OPEN)?;
                             self.at += 1;
-                            text.extend(char::from_u32(u32::from(c) & 0x1f));
+                            text.0.push((u32::from(c) & 0x1f) as u8);
                         }
                         '0'..='7' => {
                             self.at -= 1;
                             self.number(c, 8, 3, &mut text);
                         }
                         '\\' | '\'' | '"' | '?' => text.push(c),
-                        c => text.extend(['\\', c]),
+                        c => {
+                            text.push('\\');
+                            text.push(c);
+                        }
                     }
                 }
                 c => text.push(c),
             }
         }
         // Strings end at a null character.
-        text.truncate(text.find('\0').unwrap_or(text.len()));
-        Ok(text)
+        let end = text.0.iter().position(|byte| *byte == 0).unwrap_or(text.0.len());
+        Ok(String::from_utf8_lossy(&text.0[..end]).into_owned())
     }
 
-    fn number(&mut self, escape: char, radix: u32, most: usize, text: &mut String) {
+    fn number(&mut self, escape: char, radix: u32, most: usize, text: &mut Bytes) {
         let from = self.at;
         let mut code = 0_u32;
         while self.at < from + most
@@ -224,18 +288,22 @@ impl Parser {
             self.at += 1;
         }
         if self.at == from {
-            text.extend(['\\', escape]);
+            text.push('\\');
+            text.push(escape);
+        } else if matches!(escape, 'u' | 'U') {
+            text.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
         } else {
-            text.extend(char::from_u32(code));
+            text.0.push((code & 0xff) as u8);
         }
     }
 }
 
-/// `true` for a piece that runs commands.
-fn runs(part: &WordPart) -> bool {
-    match part {
-        WordPart::Output(_) => true,
-        WordPart::Var { fallback: Some(fallback), .. } => fallback.word.parts.iter().any(runs),
-        _ => false,
+/// Text in which numbers stand for bytes.
+#[derive(Default)]
+struct Bytes(Vec<u8>);
+
+impl Bytes {
+    fn push(&mut self, c: char) {
+        self.0.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
     }
 }

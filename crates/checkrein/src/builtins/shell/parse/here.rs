@@ -1,6 +1,6 @@
 //! Parses here-documents. Their text starts behind the line that names them, after all of its quotes are closed.
 
-use super::{Command, Parser};
+use super::{Command, List, Parser};
 use crate::builtins::shell::ParseError;
 use crate::builtins::shell::word::{Word, WordPart};
 
@@ -32,11 +32,12 @@ impl Delimiter {
 
 impl Parser {
     /// Moves to the next line, behind the here-documents that start there.
-    pub(super) fn newline(&mut self, out: &mut [Command]) -> Result<(), ParseError> {
+    pub(super) fn newline(&mut self, out: &mut List) -> Result<(), ParseError> {
         self.at += 1;
         if self.pending == 0 {
             return Ok(());
         }
+        let out = &mut out.commands;
         let is_waiting = |command: &Command| command.redirects.iter().any(|redirect| redirect.delimiter.is_some());
         let mut found = 0;
         let first = out.iter().rposition(|command| {

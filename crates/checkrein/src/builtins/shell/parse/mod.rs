@@ -1,5 +1,5 @@
-//! Parser for the grammar of bash. The result is a flat list of simple commands. Each one has the commands that feed it and
-//! the function that contains it.
+//! Parser for the grammar of bash. The result is a flat list of simple commands with marks: where a subshell, a branch, a loop
+//! or a function starts and ends. Each command has the commands that feed it and the function that contains it.
 //!
 //! The parser may accept a text that bash rejects, if it finds every command in it. It rejects a text whose commands it
 //! cannot find for certain; callers treat that text as unknown. This includes some texts that bash and dash parse
@@ -9,19 +9,23 @@
 mod conditions;
 mod dollar;
 mod here;
+mod list;
 mod redirects;
 mod words;
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use super::ParseError;
-use super::word::{Assignment, Word};
+use super::word::{Assignment, Word, WordPart};
 use here::Delimiter;
+use list::Lines;
+pub(super) use list::{Block, List, Mark};
 
 /// One simple command.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Command {
-    pub(super) assignments: Vec<(String, Word)>,
+    pub(super) assignments: Vec<Assignment>,
     /// Words that are expanded but not run: conditions, patterns, subscripts, arithmetic.
     pub(super) evaluated: Vec<Word>,
     pub(super) words: Vec<Word>,
@@ -29,8 +33,10 @@ pub(super) struct Command {
     /// Commands of the same list whose output is the standard input.
     pub(super) fed_by: Range<usize>,
     pub(super) background: bool,
+    /// `true` if the next command runs only if this one succeeds.
+    pub(super) and_then: bool,
     /// The function that contains the command.
-    pub(super) function: Option<String>,
+    pub(super) function: Option<Rc<str>>,
 }
 
 impl Command {
@@ -43,12 +49,7 @@ impl Command {
             return Err(ParseError("the subscript of an array has blanks or operators"));
         }
         match word.assignment() {
-            Some(Assignment { name, subscript, value }) => {
-                if !subscript.parts.is_empty() {
-                    self.evaluated.push(subscript);
-                }
-                self.assignments.push((name, value));
-            }
+            Some(assignment) => self.assignments.push(assignment),
             None => self.words.push(word),
         }
         Ok(())
@@ -81,7 +82,7 @@ const LONGEST: usize = 1 << 20;
 const LONGEST_PIPELINE: usize = 256;
 
 /// Parses a text as bash does.
-pub(super) fn parse(text: &str) -> Result<Vec<Command>, ParseError> {
+pub(super) fn parse(text: &str) -> Result<Rc<List>, ParseError> {
     if text.len() > LONGEST {
         return Err(ParseError("it is too long"));
     }
@@ -89,7 +90,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Command>, ParseError> {
     if text.contains('\0') {
         return Err(ParseError("it contains a null character"));
     }
-    Parser::new(text, 0, false).whole()
+    Parser::new(text, 0, false).whole().map(Rc::new)
 }
 
 /// The end of a list of commands.
@@ -114,7 +115,7 @@ struct Context {
     /// Commands whose output is the standard input.
     feed: Range<usize>,
     /// The function that contains the list.
-    function: Option<String>,
+    function: Option<Rc<str>>,
 }
 
 impl Context {
@@ -144,10 +145,10 @@ impl Parser {
     }
 
     /// Parses the whole text as commands.
-    fn whole(mut self) -> Result<Vec<Command>, ParseError> {
-        let mut commands = Vec::new();
-        self.list(&mut commands, End::Text, &Context::default())?;
-        Ok(commands)
+    fn whole(mut self) -> Result<List, ParseError> {
+        let mut list = List::default();
+        self.list(&mut list, End::Text, &Context::default())?;
+        Ok(list)
     }
 
     fn peek(&self) -> Option<char> {
@@ -203,7 +204,7 @@ impl Parser {
     }
 
     /// Skips blanks and ends of lines.
-    fn lines(&mut self, out: &mut [Command]) -> Result<(), ParseError> {
+    fn lines(&mut self, out: &mut List) -> Result<(), ParseError> {
         loop {
             self.blanks();
             match self.peek() {
@@ -216,7 +217,7 @@ impl Parser {
     /// Skips blanks and ends of lines where here-documents cannot start.
     fn lines_inside(&mut self) -> Result<(), ParseError> {
         if self.pending == 0 {
-            return self.lines(&mut []);
+            return self.lines(&mut List::default());
         }
         self.blanks();
         match self.peek() {
@@ -226,8 +227,8 @@ impl Parser {
     }
 
     /// Parses commands up to the end. Returns `true` if another pattern of a `case` follows.
-    fn list(&mut self, out: &mut Vec<Command>, end: End, context: &Context) -> Result<bool, ParseError> {
-        let mut pipeline = out.len();
+    fn list(&mut self, out: &mut List, end: End, context: &Context) -> Result<bool, ParseError> {
+        let mut lines = Lines::new(out);
         let mut inner = context.clone();
         loop {
             self.blanks();
@@ -238,46 +239,59 @@ impl Parser {
                 if self.pending > 0 {
                     return Err(ParseError("a here-document has no end"));
                 }
+                lines.end(out);
                 return Ok(false);
             };
             match c {
                 '\n' => {
                     self.newline(out)?;
-                    (pipeline, inner.feed) = (out.len(), context.feed.clone());
+                    lines.end(out);
+                    inner.feed = context.feed.clone();
                 }
                 ';' if self.looking_at(";;") || self.looking_at(";&") => {
                     if end != End::Case {
                         return Err(ParseError("`;;` is outside of `case`"));
                     }
                     self.at += if self.looking_at(";;&") { 3 } else { 2 };
+                    lines.end(out);
                     return Ok(true);
                 }
                 '|' if !self.looking_at("||") => {
                     self.at += 1;
                     let _ = self.take("&");
-                    if out.len() - pipeline > LONGEST_PIPELINE {
+                    if out.commands.len() - lines.pipeline.0 > LONGEST_PIPELINE {
                         return Err(ParseError("a pipeline is too long"));
                     }
-                    inner.feed = pipeline..out.len();
+                    inner.feed = lines.pipeline.0..out.commands.len();
+                    lines.pipe(out);
                     self.lines(out)?;
                 }
                 ';' | '&' | '|' if !self.looking_at("&>") => {
-                    if c != '&' || self.looking_at("&&") {
-                        self.at += if c == ';' { 1 } else { 2 };
+                    if c == ';' {
+                        self.at += 1;
+                        lines.end(out);
+                    } else if self.looking_at("&&") || c == '|' {
+                        self.at += 2;
+                        lines.condition(out, c == '&');
+                        self.lines(out)?;
                     } else {
                         self.at += 1;
-                        out[pipeline..].iter_mut().for_each(|command| command.background = true);
+                        out.commands[lines.pipeline.0..].iter_mut().for_each(|command| command.background = true);
+                        lines.background(out);
                     }
-                    (pipeline, inner.feed) = (out.len(), context.feed.clone());
+                    inner.feed = context.feed.clone();
                 }
                 ')' if end == End::Paren => {
                     self.at += 1;
+                    lines.end(out);
                     return Ok(false);
                 }
                 ')' => return Err(ParseError("a closing bracket has no opening bracket")),
                 '(' => self.parens(out, &inner)?,
                 _ => {
-                    if self.command(out, end, &inner)? {
+                    if self.command(out, end, &inner, &mut lines)? {
+                        lines.end(out);
+                        lines.close(out);
                         return Ok(false);
                     }
                 }
@@ -286,7 +300,7 @@ impl Parser {
     }
 
     /// Parses one command that does not start with a bracket. Returns `true` at the end of the list.
-    fn command(&mut self, out: &mut Vec<Command>, end: End, context: &Context) -> Result<bool, ParseError> {
+    fn command(&mut self, out: &mut List, end: End, context: &Context, lines: &mut Lines) -> Result<bool, ParseError> {
         let mut command = context.command();
         if self.redirect(&mut command)? {
             self.simple(out, command)?;
@@ -295,6 +309,7 @@ impl Parser {
         if self.looking_at("!(") {
             // Without extended wildcards, which are off by default, this is the negation of a group.
             self.at += 1;
+            lines.negated = true;
             return Ok(false);
         }
         let word = self.word()?;
@@ -308,15 +323,24 @@ impl Parser {
             "fi" if end == End::If => return Ok(true),
             "done" if end == End::Loop => return Ok(true),
             "esac" if end == End::Case => return Ok(true),
-            "!" => {}
-            "then" | "elif" | "else" if end == End::If => {}
-            "do" if end == End::Loop => {}
+            "!" => lines.negated = true,
+            "then" if end == End::If => lines.then(out),
+            "elif" if end == End::If => lines.otherwise(out, false)?,
+            "else" if end == End::If => lines.otherwise(out, true)?,
+            "do" if end == End::Loop => lines.end(out),
             "}" | "fi" | "done" | "esac" | "then" | "elif" | "else" | "do" => {
                 return Err(ParseError("a reserved word is in the wrong place"));
             }
             "time" => {
                 self.blanks();
-                // With options, `time` may also be the program of this name.
+                for option in ["-p", "--"] {
+                    let is_whole = !self.peek_behind(2).is_some_and(|c| !matches!(c, ' ' | '\t'));
+                    if self.looking_at(option) && is_whole {
+                        self.at += 2;
+                        self.blanks();
+                    }
+                }
+                // With other options, `time` is the program of this name.
                 if self.peek() == Some('-') {
                     command.push(word)?;
                     self.simple(out, command)?;
@@ -347,11 +371,15 @@ impl Parser {
     }
 
     /// Parses the rest of a compound command behind its first word. Returns `false` if it is no compound command.
-    fn compound(&mut self, keyword: &str, out: &mut Vec<Command>, context: &Context) -> Result<bool, ParseError> {
+    fn compound(&mut self, keyword: &str, out: &mut List, context: &Context) -> Result<bool, ParseError> {
         match keyword {
             "{" => self.group(out, End::Brace, context)?,
             "if" => self.group(out, End::If, context)?,
-            "while" | "until" => self.group(out, End::Loop, context)?,
+            "while" | "until" => {
+                out.enter(Block::Loop);
+                self.group(out, End::Loop, context)?;
+                out.leave();
+            }
             "for" | "select" => self.for_loop(keyword, out, context)?,
             "case" => self.deeper(|parser| parser.case(out, context))?,
             "[[" => {
@@ -364,29 +392,32 @@ impl Parser {
         Ok(true)
     }
 
-    fn group(&mut self, out: &mut Vec<Command>, end: End, context: &Context) -> Result<(), ParseError> {
+    fn group(&mut self, out: &mut List, end: End, context: &Context) -> Result<(), ParseError> {
         self.deeper(|parser| parser.list(out, end, context)).map(|_| ())
     }
 
     /// Parses `( … )` or `(( … ))`.
-    fn parens(&mut self, out: &mut Vec<Command>, context: &Context) -> Result<(), ParseError> {
+    fn parens(&mut self, out: &mut List, context: &Context) -> Result<(), ParseError> {
         if !self.arithmetic(out, context)? {
             self.at += 1;
+            out.enter(Block::Subshell);
             self.group(out, End::Paren, context)?;
+            out.leave();
         }
         self.redirects_behind(out, context)
     }
 
     /// Parses `(( … ))`. Returns `false` if it is no arithmetic.
-    fn arithmetic(&mut self, out: &mut Vec<Command>, context: &Context) -> Result<bool, ParseError> {
+    fn arithmetic(&mut self, out: &mut List, context: &Context) -> Result<bool, ParseError> {
         let Some(inside) = self.arithmetic_text()? else { return Ok(false) };
-        let word = self.expanded(&inside)?;
+        let mut word = Word::default();
+        word.parts.push(WordPart::Arithmetic(self.expanded(&inside)?));
         out.push(Command { evaluated: vec![word], ..context.command() });
         Ok(true)
     }
 
     /// Parses the head of a loop and its body.
-    fn for_loop(&mut self, keyword: &str, out: &mut Vec<Command>, context: &Context) -> Result<(), ParseError> {
+    fn for_loop(&mut self, keyword: &str, out: &mut List, context: &Context) -> Result<(), ParseError> {
         self.blanks();
         if !self.arithmetic(out, context)? {
             let mut command = context.command();
@@ -415,14 +446,17 @@ impl Parser {
         let _ = self.take(";");
         self.lines(out)?;
         let word = if self.is_word_start() { self.word()? } else { Word::default() };
+        out.enter(Block::Loop);
         match word.bare() {
-            Some("do") => self.group(out, End::Loop, context),
-            Some("{") => self.group(out, End::Brace, context),
-            _ => Err(ParseError("a loop has no body")),
+            Some("do") => self.group(out, End::Loop, context)?,
+            Some("{") => self.group(out, End::Brace, context)?,
+            _ => return Err(ParseError("a loop has no body")),
         }
+        out.leave();
+        Ok(())
     }
 
-    fn case(&mut self, out: &mut Vec<Command>, context: &Context) -> Result<(), ParseError> {
+    fn case(&mut self, out: &mut List, context: &Context) -> Result<(), ParseError> {
         const MALFORMED: ParseError = ParseError("`case` has no patterns");
         self.blanks();
         if !self.is_word_start() {
@@ -458,14 +492,25 @@ impl Parser {
                 self.blanks();
             }
             out.push(Command { evaluated, ..context.command() });
-            if !self.list(out, End::Case, context)? {
+            // Another pattern may match, and `;&` goes on with the next commands.
+            out.enter(Block::Branch);
+            let goes_on = self.list(out, End::Case, context)?;
+            out.leave();
+            if !goes_on {
                 return Ok(());
             }
         }
     }
 
     /// Parses the text behind `coproc`: a command, or a name and a compound command.
-    fn coprocess(&mut self, out: &mut Vec<Command>, context: &Context) -> Result<(), ParseError> {
+    fn coprocess(&mut self, out: &mut List, context: &Context) -> Result<(), ParseError> {
+        out.enter(Block::Subshell);
+        self.coprocess_inside(out, context)?;
+        out.leave();
+        Ok(())
+    }
+
+    fn coprocess_inside(&mut self, out: &mut List, context: &Context) -> Result<(), ParseError> {
         self.blanks();
         if self.peek() == Some('(') {
             return self.parens(out, context);
@@ -510,23 +555,30 @@ impl Parser {
     }
 
     /// Parses the body of a function.
-    fn function(&mut self, out: &mut Vec<Command>, name: String) -> Result<(), ParseError> {
+    fn function(&mut self, out: &mut List, name: String) -> Result<(), ParseError> {
         const NO_BODY: ParseError = ParseError("a function has no body");
-        let context = Context { feed: 0..0, function: Some(name) };
+        let name: Rc<str> = name.into();
+        let context = Context { feed: 0..0, function: Some(name.clone()) };
         self.lines(out)?;
+        out.enter(Block::Function(name));
         if self.peek() == Some('(') {
-            return self.parens(out, &context);
+            self.parens(out, &context)?;
+        } else {
+            if !self.is_word_start() {
+                return Err(NO_BODY);
+            }
+            let word = self.word()?;
+            let keyword = word.bare().ok_or(NO_BODY)?;
+            if !self.compound(keyword, out, &context)? {
+                return Err(NO_BODY);
+            }
         }
-        if !self.is_word_start() {
-            return Err(NO_BODY);
-        }
-        let word = self.word()?;
-        let keyword = word.bare().ok_or(NO_BODY)?;
-        if self.compound(keyword, out, &context)? { Ok(()) } else { Err(NO_BODY) }
+        out.leave();
+        Ok(())
     }
 
     /// Adds the redirections behind a compound command as a command without words.
-    fn redirects_behind(&mut self, out: &mut Vec<Command>, context: &Context) -> Result<(), ParseError> {
+    fn redirects_behind(&mut self, out: &mut List, context: &Context) -> Result<(), ParseError> {
         let mut command = context.command();
         loop {
             self.blanks();
@@ -541,7 +593,7 @@ impl Parser {
     }
 
     /// Parses the rest of a simple command.
-    fn simple(&mut self, out: &mut Vec<Command>, mut command: Command) -> Result<(), ParseError> {
+    fn simple(&mut self, out: &mut List, mut command: Command) -> Result<(), ParseError> {
         // To other shells than bash, `a &>x b` is two commands.
         let mut second = None;
         loop {

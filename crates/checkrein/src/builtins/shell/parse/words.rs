@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Command, Context, End, Parser};
+use super::{Context, End, List, Parser};
 use crate::builtins::shell::ParseError;
 use crate::builtins::shell::word::{Word, WordPart};
 
@@ -48,8 +48,8 @@ impl Parser {
                 '\r' if self.at_line_end() => break,
                 '<' | '>' if self.peek_behind(1) == Some('(') => {
                     self.at += 2;
-                    let commands = self.substitution()?;
-                    word.parts.push(WordPart::Output(commands));
+                    let list = self.substitution()?;
+                    word.parts.push(WordPart::Output { list, quoted: true });
                 }
                 '<' | '>' => break,
                 '(' if word.ends_bare(&['=']) => self.array(&mut word)?,
@@ -111,11 +111,10 @@ impl Parser {
             return;
         }
         let user: String = self.text[start..self.at].iter().collect();
-        let variable = |name: &str| WordPart::Var { name: name.to_owned(), fallback: None, quoted: true };
         word.parts.push(match user.as_str() {
             "" => WordPart::Home,
-            "+" => variable("PWD"),
-            "-" => variable("OLDPWD"),
+            "+" => WordPart::var("PWD", true),
+            "-" => WordPart::var("OLDPWD", true),
             "root" => WordPart::Text("/root".to_owned()),
             user => WordPart::Text(format!("/home/{user}")),
         });
@@ -127,6 +126,7 @@ impl Parser {
         }
         self.at += 1;
         self.in_array = true;
+        let mut items = Vec::new();
         loop {
             self.lines_inside()?;
             if self.take(")") {
@@ -135,10 +135,9 @@ impl Parser {
             if !self.is_word_start() {
                 return Err(ParseError("an array is not closed"));
             }
-            let item = self.word()?;
-            word.parts.extend(item.parts);
-            word.push_text(' ');
+            items.push(self.word()?);
         }
+        word.parts.push(WordPart::Array(items));
         self.in_array = false;
         Ok(())
     }
@@ -148,6 +147,11 @@ impl Parser {
         if self.in_array {
             // Without `extglob` bash rejects the array, but it runs the lines behind it.
             return Err(ParseError("an array contains an extended wildcard"));
+        }
+        // The operator stands for any text, like the rest.
+        if let Some(WordPart::Bare(text)) = word.parts.last_mut() {
+            text.pop();
+            text.push('*');
         }
         let mut open = 0_usize;
         loop {
@@ -252,21 +256,21 @@ impl Parser {
                 }
             }
         }
-        let commands = self.deeper(|outer| Self::new(&inside, outer.depth, true).whole())?;
-        word.parts.push(WordPart::Output(commands.into()));
+        let list = self.deeper(|outer| Self::new(&inside, outer.depth, true).whole())?;
+        word.parts.push(WordPart::Output { list: Rc::new(list), quoted: quotes != Quotes::None });
         Ok(())
     }
 
     /// Parses commands up to `)`.
-    pub(super) fn substitution(&mut self) -> Result<Rc<[Command]>, ParseError> {
+    pub(super) fn substitution(&mut self) -> Result<Rc<List>, ParseError> {
         let outer = (self.pending, self.in_substitution, self.in_array);
         (self.pending, self.in_substitution, self.in_array) = (0, true, false);
-        let mut commands = Vec::new();
-        self.deeper(|parser| parser.list(&mut commands, End::Paren, &Context::default()))?;
+        let mut list = List::default();
+        self.deeper(|parser| parser.list(&mut list, End::Paren, &Context::default()))?;
         if self.pending > 0 {
             return Err(ParseError("a here-document has no end"));
         }
         (self.pending, self.in_substitution, self.in_array) = outer;
-        Ok(commands.into())
+        Ok(Rc::new(list))
     }
 }

@@ -3,12 +3,19 @@
 //! The evaluation verifies these files. Code that the text does not show must be listed in the notes, which the user sees
 //! before an approval.
 
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod forms;
+#[cfg(test)]
+mod tests;
+
 use std::ffi::OsStr;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use checkrein_dialects::{CommandLine, CommandSpec, Data, HandlerSpec, HookSpec, VerifiedWord};
 
-use super::interpreters::{Runs, VARIABLES, runs};
+use super::interpreters::{Runs, runs, selects_code};
 use crate::builtins::shell::{
     Expanded, ShellEnv, SimpleCommand, is_reader, lexical, pieces, simple_commands_of_argv, simple_commands_with,
     starts_others,
@@ -68,6 +75,7 @@ pub(super) fn find_scripts(spec: &HookSpec, context: CommandContext<'_>) -> Scri
                 Ok((commands, assigned)) => {
                     finder.simple_commands(&commands, Some(text));
                     assigned.iter().for_each(|name| finder.variable(name));
+                    finder.rest(text, &commands);
                 }
                 Err(why) => finder.note(format!("{NOT_VERIFIED}: cannot parse it: {}", why.0)),
             }
@@ -123,7 +131,7 @@ impl ScriptFinder {
     }
 
     fn variable(&mut self, name: &str) {
-        if VARIABLES.contains(&name) {
+        if selects_code(name) {
             self.note(format!("the command sets `{name}`, which can make programs run other code"));
         }
     }
@@ -149,7 +157,8 @@ impl ScriptFinder {
         if name.is_empty() && program.text.is_empty() {
             return;
         }
-        if !program.known || program.glob {
+        // `[` is a program, not a wildcard.
+        if !command.program_known() && name != "[" {
             return self.not_verified(program, "its path is known only at run time");
         }
         let is_path = program.text.contains('/');
@@ -180,7 +189,9 @@ impl ScriptFinder {
                 self.note(format!("`{name}` may load modules from the project, which are not verified"));
             }
             // The interpreter of the shell text returns the commands of nested scripts as well.
-            Runs::Inline if !starts_others(name) => args.iter().for_each(|arg| self.mentioned(name, arg)),
+            Runs::Inline if !starts_others(name) && !is_reader(name) => {
+                args.iter().for_each(|arg| self.mentioned(name, arg));
+            }
             Runs::Nothing if matches!(name, "alias" | "hash" | "enable") => {
                 self.note(format!("`{name}` can replace one program by another, which is not verified"));
             }
@@ -193,14 +204,56 @@ impl ScriptFinder {
 
     /// Notes files in the arguments of a program that may run them.
     fn mentioned(&mut self, program: &str, arg: &str) {
-        let Some(cwd) = self.cwd.clone() else { return };
-        for piece in pieces(arg).take(64) {
-            let path = lexical(&cwd.join(piece));
-            let is_file = piece.starts_with("./") || piece.starts_with("../") || path.is_file();
-            if is_file && !is_system(&path) && !path.starts_with("/dev") {
+        for piece in pieces(arg) {
+            if self.is_project_file(piece) {
                 self.note(format!("`{piece}` is not verified: `{program}` may run it"));
             }
         }
+    }
+
+    /// Notes files and variables in the parts of the text that are neither verified nor read only.
+    ///
+    /// No list of programs and variables that run files can be complete. Therefore each file of the project that the text
+    /// names has a note, unless it is verified or an argument of a program that only reads.
+    fn rest(&mut self, text: &str, commands: &[SimpleCommand]) {
+        let mut masked: Vec<u8> = text.bytes().collect();
+        let mut mask = |range: Range<usize>| masked[range].fill(b' ');
+        for script in &self.named.scripts {
+            if let VerifiedWord::Text(range) = &script.word {
+                mask(range.clone());
+            }
+        }
+        for command in commands.iter().filter(|command| is_reader(&command.name)) {
+            for (index, arg) in command.args.iter().enumerate() {
+                let runs_value = index > 0 && RUN_OPTIONS.contains(&command.args[index - 1].text.as_str());
+                if let Some((start, end)) = arg.span.filter(|_| !runs_value && !arg.text.starts_with('-')) {
+                    mask(bytes(text, start)..bytes(text, end));
+                }
+            }
+        }
+        // The ranges are at characters of the text, so the rest is valid.
+        let masked = String::from_utf8_lossy(&masked).into_owned();
+        for word in masked.split_whitespace() {
+            for piece in pieces(word) {
+                let name = piece.trim_start_matches("$(").trim_end_matches(')');
+                if self.is_project_file(name) && !self.named.notes.iter().any(|note| note.contains(name)) {
+                    self.note(format!("`{name}` is not verified: the command may run it"));
+                }
+            }
+        }
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        for (start, word) in words(&masked, is_name) {
+            if !masked[..start].ends_with(['$', '{', '/', '-', '.']) {
+                self.variable(word);
+            }
+        }
+    }
+
+    fn is_project_file(&self, piece: &str) -> bool {
+        let Some(cwd) = &self.cwd else { return false };
+        let path = lexical(&cwd.join(piece));
+        let is_file = piece.starts_with("./") || piece.starts_with("../") || path.is_file();
+        is_file && !is_system(&path) && !path.starts_with("/dev") && !path.starts_with("/proc")
     }
 
     /// Adds the file that a word names, or a note. Returns `false` if the file is a program of the system.
@@ -247,6 +300,19 @@ impl ScriptFinder {
     }
 }
 
+/// Options of programs that otherwise only read. Their value is a program.
+const RUN_OPTIONS: &[&str] = &["--compress-program", "--pre", "--pager", "-P"];
+
+/// Returns the words of a text with their places.
+fn words(text: &str, is_part: impl Fn(char) -> bool + Copy) -> impl Iterator<Item = (usize, &str)> {
+    let mut end = 0;
+    std::iter::from_fn(move || {
+        let start = end + text[end..].find(is_part)?;
+        end = text[start..].find(|c| !is_part(c)).map_or(text.len(), |length| start + length);
+        Some((start, &text[start..end]))
+    })
+}
+
 fn is_interpreter(name: &str) -> bool {
     runs(name, &["x"]) != Runs::Nothing
 }
@@ -290,152 +356,4 @@ pub(crate) fn is_system(path: &Path) -> bool {
     }
     #[cfg(not(unix))]
     real.is_ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use checkrein_core::EventKind;
-    use checkrein_dialects::agents::claude;
-
-    use super::*;
-
-    fn project() -> tempfile::TempDir {
-        let dir = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(dir.path().join("hooks")).unwrap();
-        for file in ["x.sh", "hooks/x.sh", "hooks/x.py", "it's.sh", "a b.sh"] {
-            std::fs::write(dir.path().join(file), "").unwrap();
-        }
-        dir
-    }
-
-    /// Returns the scripts, as words of the command and as paths, and the number of notes.
-    fn found(dir: &Path, spec: &HookSpec) -> (Vec<(String, String)>, usize) {
-        let named = find_scripts(spec, CommandContext { dir, home: Some(Path::new("/home/me")) });
-        let HandlerSpec::Command(command) = &spec.handler else { panic!() };
-        let word = |script: &NamedScript| match (&script.word, &command.run) {
-            (VerifiedWord::Text(range), CommandLine::Shell { text, .. }) => text[range.clone()].to_owned(),
-            (VerifiedWord::Argv(index), CommandLine::Argv(argv)) => argv[*index].clone(),
-            _ => panic!(),
-        };
-        let relative = |path: &Path| path.strip_prefix(dir).unwrap_or(path).display().to_string();
-        let scripts = named.scripts.iter().map(|script| (word(script), relative(&script.path))).collect();
-        (scripts, named.notes.len())
-    }
-
-    #[test]
-    fn scripts_are_found_in_shell_texts() {
-        let dir = project();
-        for (text, word, path) in [
-            ("./x.sh", "./x.sh", "x.sh"),
-            ("hooks/x.sh --strict", "hooks/x.sh", "hooks/x.sh"),
-            ("hooks/../x.sh", "hooks/../x.sh", "x.sh"),
-            ("bash x.sh", "x.sh", "x.sh"),
-            ("bash -e ./x.sh a", "./x.sh", "x.sh"),
-            ("/bin/sh x.sh", "x.sh", "x.sh"),
-            ("python3 hooks/x.py", "hooks/x.py", "hooks/x.py"),
-            ("env A=1 ./x.sh", "./x.sh", "x.sh"),
-            ("A=1 exec ./x.sh", "./x.sh", "x.sh"),
-            ("timeout 5 bash ./x.sh", "./x.sh", "x.sh"),
-            ("cat | ./x.sh && true; echo done", "./x.sh", "x.sh"),
-            ("if true; then ./x.sh; fi", "./x.sh", "x.sh"),
-            ("(./x.sh)", "./x.sh", "x.sh"),
-            ("echo $(./x.sh)", "./x.sh", "x.sh"),
-            ("\"$CLAUDE_PROJECT_DIR\"/hooks/x.sh", "\"$CLAUDE_PROJECT_DIR\"/hooks/x.sh", "hooks/x.sh"),
-            ("bash \"${CLAUDE_PROJECT_DIR}/x.sh\"", "\"${CLAUDE_PROJECT_DIR}/x.sh\"", "x.sh"),
-            ("é=1; './it'\"'\"'s.sh' é", "'./it'\"'\"'s.sh'", "it's.sh"),
-            ("./a\\ b.sh", "./a\\ b.sh", "a b.sh"),
-            ("~/x.sh", "~/x.sh", "/home/me/x.sh"),
-            (". ./x.sh", "./x.sh", "x.sh"),
-            ("./not-there.sh", "./not-there.sh", "not-there.sh"),
-            ("env - ./x.sh", "./x.sh", "x.sh"),
-            ("unshare ./x.sh", "./x.sh", "x.sh"),
-            ("prlimit --cpu=1 ./x.sh", "./x.sh", "x.sh"),
-            ("runuser -u me -- ./x.sh", "./x.sh", "x.sh"),
-        ] {
-            let spec = HookSpec::shell("h", EventKind::PreToolUse, text).dialect(&claude::DIALECT);
-            assert_eq!(found(dir.path(), &spec), (vec![(word.to_owned(), path.to_owned())], 0), "{text}");
-        }
-    }
-
-    #[test]
-    fn code_that_cannot_be_verified_has_a_note() {
-        let dir = project();
-        for text in [
-            "python3 -m pkg",
-            "npx prettier",
-            "make check",
-            "$X/x.sh",
-            "${X:-./x.sh}",
-            "cd hooks && ./x.sh",
-            "cd $Y; ./x.sh",
-            "./*.sh",
-            "$(cat name)",
-            "D=./hooks; $D/x.sh",
-            "CLAUDE_PROJECT_DIR=/tmp; $CLAUDE_PROJECT_DIR/x.sh",
-            "bash -c './x.sh'",
-            "bash none.sh",
-            "for f in a b; do ./$f; done",
-            "echo 'unclosed",
-            "PATH=.:$PATH tool",
-            "PATH=. && tool",
-            "env LD_PRELOAD=./x.so true",
-            "export NODE_OPTIONS='-r ./x.js'; node -e 1",
-            "awk -f x.awk",
-            "node ./hooks",
-            "env -S'./x.sh a'",
-            "env --split-string=./x.sh",
-            "env -C hooks ./x.sh",
-            "bash < x.sh",
-            "bash -s a < x.sh",
-            "cat x.sh | sh",
-            "cat <<E | sh\n./x.sh\nE",
-            "exec < x.sh; sh",
-            "python3 - < hooks/x.py",
-            "python3 -c 'import x'",
-            "bash /dev/stdin < x.sh",
-            "alias a=./x.sh; a",
-            "hash -p ./x.sh ls; ls",
-            "flock /tmp/l -c ./x.sh",
-            "awk 'BEGIN{system(\"./x.sh\")}'",
-            "perl -e 'do \"./x.pl\"'",
-            "git -c core.pager=./x.sh log",
-            "GIT_EXTERNAL_DIFF=./x.sh git diff",
-            "unknown-program x.sh",
-            "unknown-program --with=./x.sh",
-        ] {
-            let spec = HookSpec::shell("h", EventKind::PreToolUse, text).dialect(&claude::DIALECT);
-            let (scripts, notes) = found(dir.path(), &spec);
-            assert!(scripts.is_empty() && notes > 0, "{text}: {scripts:?} {notes}");
-        }
-    }
-
-    #[test]
-    fn system_programs_are_neither_scripts_nor_notes() {
-        let dir = project();
-        for text in ["jq -r .a", "/bin/echo x", "echo no >&2; exit 2", "grep -q rm ./x.sh", "sed s/a/b/ x", "awk /a/"] {
-            let spec = HookSpec::shell("h", EventKind::PreToolUse, text);
-            assert_eq!(found(dir.path(), &spec), (Vec::new(), 0), "{text}");
-        }
-    }
-
-    #[test]
-    fn scripts_are_found_in_argument_lists() {
-        let dir = project();
-        let found = |argv: &[&str]| {
-            let spec = HookSpec::argv("h", EventKind::PreToolUse, argv.iter().copied()).dialect(&claude::DIALECT);
-            found(dir.path(), &spec)
-        };
-        let one = |word: &str, path: &str| (vec![(word.to_owned(), path.to_owned())], 0);
-        assert_eq!(found(&["./x.sh", "a"]), one("./x.sh", "x.sh"));
-        assert_eq!(found(&["bash", "-e", "x.sh"]), one("x.sh", "x.sh"));
-        assert_eq!(found(&["${CLAUDE_PROJECT_DIR}/x.sh"]), one("${CLAUDE_PROJECT_DIR}/x.sh", "x.sh"));
-        assert_eq!(found(&["bash", "-c", "./x.sh"]).1, 1);
-    }
-
-    #[test]
-    fn working_directory_of_the_hook_is_used() {
-        let dir = project();
-        let spec = HookSpec::shell("h", EventKind::PreToolUse, "./x.sh").command(|command| command.cwd("hooks"));
-        assert_eq!(found(dir.path(), &spec).0, [("./x.sh".to_owned(), "hooks/x.sh".to_owned())]);
-    }
 }

@@ -1,14 +1,19 @@
-//! Atomic write of a hook file: other processes see the old or the new text, never a part.
+//! Atomic write of an output file: other processes see the old or the new text, never a part.
+//!
+//! It must never write through a link of a project to a place outside of it.
 
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
+use checkrein::internal::real_path::leads_out_of;
+use checkrein::internal::repository;
 
 /// Writes the file, and creates the directories above it. An existing file is overwritten only if `overwrites`, also if
 /// it was created a moment ago. Only the user can read a `private` file.
 pub fn write(path: &Path, text: &str, overwrites: bool, private: bool) -> Result<()> {
+    check_type(path)?;
     let written = || -> std::io::Result<()> {
         // A symbolic link is kept, and its target is written.
         let path =
@@ -29,6 +34,8 @@ pub fn write(path: &Path, text: &str, overwrites: bool, private: bool) -> Result
         file.as_file().sync_all()?;
         if overwrites {
             if let Ok(existing) = fs::metadata(&path) {
+                #[cfg(unix)]
+                keep_owner(file.as_file(), &existing)?;
                 file.as_file().set_permissions(existing.permissions())?;
             }
             file.persist(&path)?;
@@ -38,6 +45,45 @@ pub fn write(path: &Path, text: &str, overwrites: bool, private: bool) -> Result
         Ok(())
     };
     written().with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Gives a file the owner and group of the one that it replaces.
+#[cfg(unix)]
+fn keep_owner(file: &fs::File, existing: &fs::Metadata) -> std::io::Result<()> {
+    use std::os::unix::fs::MetadataExt;
+    let (uid, gid) = (existing.uid(), existing.gid());
+    let own = file.metadata()?;
+    if (own.uid(), own.gid()) == (uid, gid) {
+        return Ok(());
+    }
+    let failed = |error: std::io::Error| {
+        std::io::Error::new(error.kind(), format!("cannot keep its owner (uid {uid}, gid {gid}): {error}"))
+    };
+    std::os::unix::fs::fchown(file, Some(uid), Some(gid)).map_err(failed)
+}
+
+/// Fails if a link in the repository of `dir`, or in `dir` itself, leads from `path` to a place outside of it.
+pub fn check_inside(path: &Path, dir: &Path) -> Result<()> {
+    let (dir, path) = (std::path::absolute(dir)?, std::path::absolute(path)?);
+    let root = repository(&dir).unwrap_or(&dir);
+    if path.starts_with(root)
+        && let Some(real) = leads_out_of(root, &path)
+    {
+        let (path, real) = (path.display(), real.display());
+        bail!("cannot write {path}: it leads out of the project, to {real}; replace the link with a file");
+    }
+    Ok(())
+}
+
+/// Fails for a pipe, a device or a directory. A new file and a link to a missing one are accepted.
+fn check_type(path: &Path) -> Result<()> {
+    match path.metadata() {
+        Ok(found) if !found.is_file() => match checkrein::internal::regular_file::open(path) {
+            Err(error) => Err(error).with_context(|| format!("cannot write {}", path.display())),
+            Ok(_) => Ok(()),
+        },
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,89 @@
+//! Finds commands that change guards without naming a file: commands of checkrein, and programs that end its processes.
+
+use regex::Regex;
+
+use crate::builtins::commands::ParsedCommands;
+use crate::builtins::shell::{Expanded, SimpleCommand, is_reader};
+
+/// Commands of checkrein that do not change guards. The builtin asks about all others.
+const HARMLESS: &[&str] = &[
+    "audit",
+    "bench",
+    "check",
+    "completions",
+    "convert",
+    "events",
+    "explain",
+    "get",
+    "help",
+    "hook",
+    "list",
+    "man",
+    "replay",
+    "run",
+    "say",
+    "schema",
+    "simulate",
+    "status",
+    "test",
+];
+
+/// Returns the question if a command may change guards.
+pub(super) fn changes_guards(parsed: &ParsedCommands) -> Option<String> {
+    let doubt = parsed.doubt();
+    let commands = &parsed.simple_commands;
+    commands.iter().find_map(|command| {
+        let names = doubt.names(command);
+        names.iter().find_map(|name| calls_checkrein(command, name)).or_else(|| ends_checkrein(command, commands))
+    })
+}
+
+/// Returns the question if a command calls checkrein in a way that may change its guards.
+fn calls_checkrein(command: &SimpleCommand, name: &str) -> Option<String> {
+    let name = name.strip_suffix(".exe").unwrap_or(name);
+    let is_word = |text: &str| text.starts_with(|c: char| c.is_ascii_alphabetic());
+    let subcommand = match name {
+        "checkrein" => command.operands().next(),
+        // Other programs may start it: `npx checkrein uninstall`.
+        _ if is_reader(name) => None,
+        _ => command
+            .args
+            .windows(2)
+            .find(|pair| is_checkrein(&pair[0].text) && is_word(&pair[1].text))
+            .map(|pair| &pair[1]),
+    }?;
+    if subcommand.known && HARMLESS.contains(&subcommand.text.as_str()) {
+        return None;
+    }
+    Some(format!("`checkrein {}` may change the guards of this agent. Allow?", subcommand.text))
+}
+
+/// Returns the question if a command ends processes of checkrein, or stops its services.
+fn ends_checkrein(command: &SimpleCommand, all: &[SimpleCommand]) -> Option<String> {
+    let name = command.name.as_str();
+    let is_named = || command.operands().any(names_checkrein);
+    let ends = match name {
+        "pkill" | "killall" | "skill" | "slay" | "xkill" => is_named(),
+        // `kill $(pgrep checkrein)` and `pgrep checkrein | xargs kill`.
+        "pgrep" | "pidof" => is_named() && all.iter().any(|other| other.name == "kill"),
+        "systemctl" | "service" | "launchctl" | "rc-service" => {
+            let stops = ["stop", "disable", "mask", "kill", "unload", "bootout", "remove"];
+            is_named() && command.args.iter().any(|arg| stops.contains(&arg.text.as_str()))
+        }
+        _ => false,
+    };
+    if ends { Some(format!("`{name}` may end checkrein's guards. Allow?")) } else { None }
+}
+
+/// `true` if a pattern for processes matches checkrein. These patterns are regular expressions or plain names.
+fn names_checkrein(word: &Expanded) -> bool {
+    let text = word.text.as_str();
+    let is_match = || Regex::new(text).is_ok_and(|pattern| pattern.is_match("checkrein"));
+    text.contains("checkrein")
+        || (word.known && !text.is_empty() && is_match())
+        || (!word.known && word.could_be("checkrein"))
+}
+
+fn is_checkrein(word: &str) -> bool {
+    word.rsplit('/').next() == Some("checkrein")
+}

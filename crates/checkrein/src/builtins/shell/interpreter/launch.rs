@@ -1,0 +1,254 @@
+//! Programs that start other programs.
+
+use super::words::{as_script, joined};
+use super::{Context, Interpreter};
+use crate::builtins::shell::ParseError;
+use crate::builtins::shell::expand::UNKNOWN;
+use crate::builtins::shell::expanded::Expanded;
+use crate::builtins::shell::state::Values;
+use crate::builtins::shell::word::is_name;
+use crate::builtins::shell::wrappers::{Form, Wrapper, is_shell};
+
+impl Interpreter<'_> {
+    /// Follows the commands that another program starts. They change nothing in this shell.
+    pub(super) fn launch(&mut self, name: &str, args: &[Expanded], context: &Context) -> Result<(), ParseError> {
+        let state = self.state.clone();
+        self.processes += 1;
+        let mut is_builtin = false;
+        if is_shell(name) {
+            self.other_process(false)?;
+            self.shell(args, context)?;
+        } else if matches!(name, "find" | "fd" | "fdfind" | "gfind") {
+            self.executed(args, context)?;
+        } else {
+            for wrapper in Wrapper::named(name) {
+                is_builtin |= wrapper.is_builtin;
+                if let Some(args) = wrapper.words(args) {
+                    self.wrapped(name, wrapper, args, context)?;
+                }
+            }
+        }
+        self.processes -= 1;
+        if !is_builtin {
+            self.state = state;
+        }
+        Ok(())
+    }
+
+    /// Makes the variables unknown that another process does not get for certain.
+    fn other_process(&mut self, is_elsewhere: bool) -> Result<(), ParseError> {
+        self.state.open(&mut self.work, |name, values| (!values.exported || is_elsewhere) && name != "IFS")
+    }
+
+    fn shell(&mut self, args: &[Expanded], context: &Context) -> Result<(), ParseError> {
+        // `-c` may be combined with other options, as in `-lc`. The text is the first operand.
+        let (mut runs_text, mut reads_input, mut index) = (false, false, 0);
+        while let Some(word) = args.get(index) {
+            if !word.known && (word.may_split || !word.text.starts_with(['-', '+'])) {
+                break;
+            }
+            let arg = word.text.as_str();
+            if arg == "--" || arg == "-" {
+                index += 1;
+                break;
+            }
+            if !arg.starts_with(['-', '+']) {
+                break;
+            }
+            let is_letters = !arg.starts_with("--");
+            runs_text |= is_letters && arg.contains('c');
+            reads_input |= is_letters && arg.contains('s');
+            let takes_value = matches!(arg, "--rcfile" | "--init-file") || (is_letters && arg.ends_with(['o', 'O']));
+            index += if takes_value { 2 } else { 1 };
+        }
+        let rest = args.get(index..).unwrap_or_default();
+        if rest.first().is_some_and(|word| word.may_split) {
+            // The word may be an option, a script or a file.
+            self.push_unknown("$(…)", context)?;
+        }
+        if runs_text {
+            let Some((text, rest)) = rest.split_first() else { return Ok(()) };
+            let is_list = rest.iter().all(|arg| !arg.may_split && !arg.glob);
+            self.state.args = is_list.then(|| rest.get(1..).unwrap_or_default().into());
+            return self.nested(&as_script(text), text.may_split || text.glob, context);
+        }
+        self.state.args = None;
+        match &context.input {
+            Some(text) if rest.is_empty() || reads_input || is_stdin(&rest[0]) => {
+                let text = text.clone();
+                self.nested(&text, false, context)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn wrapped(
+        &mut self,
+        name: &str,
+        wrapper: &Wrapper,
+        args: &[Expanded],
+        context: &Context,
+    ) -> Result<(), ParseError> {
+        let line = wrapper.command_line(args);
+        if line.describes {
+            return Ok(());
+        }
+        if !wrapper.is_builtin {
+            self.other_process(wrapper.is_elsewhere)?;
+        }
+        for assignment in &line.assignments {
+            let Some((variable, value)) = assignment.text.split_once('=') else { continue };
+            if is_name(variable) {
+                let value = assignment.part(variable.len() + 1..variable.len() + 1 + value.len());
+                let values = Values { exported: true, ..self.known_values(&[value]) };
+                self.set(variable, values)?;
+            }
+        }
+        if let Some(directory) = &line.directory {
+            self.builtin("cd", std::slice::from_ref(directory), context)?;
+            self.state.before_cd = None;
+        }
+        if let Some(text) = split_string(args).filter(|_| name == "env") {
+            return self.nested(&text, false, context);
+        }
+        for script in &line.scripts {
+            self.nested(&as_script(script), script.may_split || script.glob, context)?;
+        }
+        if wrapper.runs_only_scripts() || !line.scripts.is_empty() {
+            return Ok(());
+        }
+        let inner = &args[line.start..];
+        let options = &args[..line.start];
+        self.form(wrapper.form, options, inner, context)?;
+        if line.is_doubtful && inner.len() > 1 {
+            // The value of an unknown option, and the command behind it.
+            self.form(wrapper.form, options, &inner[1..], context)?;
+        }
+        Ok(())
+    }
+
+    fn form(
+        &mut self,
+        form: Form,
+        options: &[Expanded],
+        inner: &[Expanded],
+        context: &Context,
+    ) -> Result<(), ParseError> {
+        let mut inner = inner.to_vec();
+        if matches!(form, Form::Arguments | Form::ScriptWithArguments) && !inner.is_empty() {
+            self.add_input(form, options, &mut inner, context)?;
+        }
+        match form {
+            Form::Program | Form::Arguments => self.program(&inner, context),
+            Form::Script | Form::ScriptWithArguments => {
+                let is_split = inner.iter().any(|word| word.may_split || word.glob);
+                if inner.is_empty() { Ok(()) } else { self.nested(&joined(&inner), is_split, context) }
+            }
+            Form::Scripts => {
+                for word in &inner {
+                    self.nested(&as_script(word), word.may_split, context)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Adds the words that `xargs` and `parallel` read.
+    fn add_input(
+        &mut self,
+        form: Form,
+        options: &[Expanded],
+        inner: &mut Vec<Expanded>,
+        context: &Context,
+    ) -> Result<(), ParseError> {
+        let placeholder = placeholder(options).or((form == Form::ScriptWithArguments).then(|| "{}".to_owned()));
+        let is_plain = |input: &&str| !input.contains([UNKNOWN, '\'', '"', '\\']);
+        // With options, words may end at other characters, or come from a file.
+        let input = context.input.as_deref().filter(is_plain);
+        let unknown = || {
+            let mut more = Expanded { may_split: true, ..Expanded::unknown_text("$(…)") };
+            more.from = context.fed_by.to_vec();
+            more
+        };
+        if let Some(placeholder) = placeholder.filter(|text| inner.iter().any(|word| word.text.contains(text.as_str())))
+        {
+            let line = input.map(|input| input.trim_end_matches('\n')).filter(|input| !input.contains('\n'));
+            self.work.spend(inner.iter().map(|word| 8 * word.text.len() + line.map_or(0, str::len)).sum())?;
+            for word in inner.iter_mut().filter(|word| word.text.contains(placeholder.as_str())) {
+                *word = match line {
+                    Some(line) if word.known => {
+                        Expanded { span: None, ..Expanded::literal(word.text.replace(&placeholder, line)) }
+                    }
+                    _ => Expanded { from: context.fed_by.to_vec(), ..Expanded::unknown_text(&word.text) },
+                };
+            }
+            return Ok(());
+        }
+        match input
+            .filter(|_| !options.iter().any(|option| option.text.starts_with("-d") || option.text.starts_with("-a")))
+        {
+            Some(input) => {
+                self.work.spend(16 * input.len())?;
+                inner.extend(input.split_whitespace().map(Expanded::literal));
+            }
+            None => inner.push(unknown()),
+        }
+        Ok(())
+    }
+
+    /// Follows the programs of `-exec` and similar options.
+    fn executed(&mut self, args: &[Expanded], context: &Context) -> Result<(), ParseError> {
+        let starts = ["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"];
+        let mut rest = args;
+        while let Some(option) = rest.iter().position(|arg| starts.contains(&arg.text.as_str())) {
+            rest = &rest[option + 1..];
+            let end = rest.iter().position(|arg| matches!(arg.text.as_str(), ";" | "+")).unwrap_or(rest.len());
+            let mut words = rest[..end].to_vec();
+            if let Some(program) = words.first_mut().filter(|program| program.text.contains("{}")) {
+                *program = Expanded::unknown_text("{}");
+            }
+            self.program(&words, context)?;
+            rest = &rest[end..];
+        }
+        Ok(())
+    }
+}
+
+/// Returns the text that `xargs` replaces: the value of `-I`, `-i` or `--replace`.
+fn placeholder(options: &[Expanded]) -> Option<String> {
+    let (index, option) = options.iter().enumerate().find(|(_, option)| {
+        let text = option.text.as_str();
+        text.starts_with("--replace")
+            || text.starts_with('-') && !text.starts_with("--") && text.contains(['I', 'i', 'J'])
+    })?;
+    let value = match option.text.strip_prefix("--replace") {
+        Some(value) => value.trim_start_matches('='),
+        None => option.text.split_once(['I', 'i', 'J']).map_or("", |(_, value)| value),
+    };
+    match value {
+        "" if option.text.contains(['I', 'J']) => options.get(index + 1).map(|next| next.text.clone()),
+        "" => Some("{}".to_owned()),
+        value => Some(value.to_owned()),
+    }
+}
+
+fn is_stdin(word: &Expanded) -> bool {
+    matches!(word.text.as_str(), "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
+}
+
+/// Returns the script of `env -S`: the text, in each form of the option, and the words behind it.
+fn split_string(args: &[Expanded]) -> Option<String> {
+    let text = |arg: &Expanded| {
+        let text = as_script(arg);
+        if let Some(text) = text.strip_prefix("--split-string") {
+            return text.strip_prefix('=').map(str::to_owned).or_else(|| text.is_empty().then(String::new));
+        }
+        let letters = text.strip_prefix('-').filter(|letters| !letters.starts_with('-'))?;
+        let (before, behind) = letters.split_once('S')?;
+        before.chars().all(|letter| matches!(letter, 'i' | '0' | 'v')).then(|| behind.to_owned())
+    };
+    let is_before = |arg: &&Expanded| arg.text.starts_with('-') || arg.text.contains('=');
+    let mut before = args.iter().enumerate().take_while(|(_, arg)| is_before(arg));
+    let (index, text) = before.find_map(|(index, arg)| Some((index, text(arg)?)))?;
+    Some(format!("{text} {}", joined(&args[index + 1..])))
+}

@@ -1,0 +1,398 @@
+//! Follows commands in the order in which a shell runs them, without running anything.
+//!
+//! A command whose words have several possible values is followed once for each combination. What happens in subshells,
+//! branches and loops is in `flow`, what words do in `words`, builtins of the shell in `builtins`, and programs that start
+//! others in `launch`. Everything that costs time is charged to [`Work`].
+
+mod builtins;
+mod flow;
+mod launch;
+mod words;
+
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use super::ParseError;
+use super::commands::{ShellEnv, SimpleCommand, base_name};
+use super::expanded::Expanded;
+use super::parse::{Command, List, RedirectKind, parse};
+use super::state::{State, Values};
+use super::work::Work;
+use flow::{Frame, Function};
+
+/// Maximum nesting of scripts in scripts.
+const DEPTH: usize = 16;
+
+/// Maximum number of simple commands.
+const COMMANDS: usize = 10_000;
+
+/// Maximum number of variables that a text may set.
+const VARIABLES: usize = 512;
+
+/// Maximum length of a known variable, in bytes.
+const LONGEST_VARIABLE: usize = 4 << 10;
+
+/// Work of adding one command to the result, beside its words.
+const COMMAND: usize = 64;
+
+pub(super) struct Interpreter<'a> {
+    env: ShellEnv<'a>,
+    pub(super) commands: Vec<SimpleCommand>,
+    pub(super) work: Work,
+    /// Names of variables that the text sets.
+    pub(super) assigned: HashSet<String>,
+    state: State,
+    /// All values that variables had at any time, for code that runs later.
+    ever: State,
+    depth: usize,
+    /// Number of scripts around the current one. Only words of the first one have a position in the text.
+    scripts: usize,
+    /// Names of variables that the caller has set.
+    inherited: HashSet<String>,
+    /// Programs of command lists inside of words, by the address of the list.
+    names: HashMap<usize, Rc<[String]>>,
+    functions: HashMap<Rc<str>, Vec<Function>>,
+    /// Number of other processes around the current command.
+    processes: usize,
+    /// Functions that are running.
+    calls: Vec<Rc<str>>,
+    /// `true` while a function runs with unknown variables, because it calls itself.
+    is_recursive: bool,
+    aliases: HashMap<String, Vec<String>>,
+    /// Aliases that are being replaced.
+    replacing: Vec<String>,
+    frames: Vec<Frame>,
+    /// Variables that `local` has replaced, with their values before.
+    locals: Vec<(String, Option<Values>)>,
+    /// Scripts of `trap`, which may run at any time.
+    traps: Vec<String>,
+    /// Directories that the shell has left.
+    left: Vec<PathBuf>,
+    /// `true` if the shell has been in an unknown directory.
+    was_lost: bool,
+    /// `true` if a value contains a substitution in a subscript, which arithmetic would run.
+    holds_code: bool,
+    /// `true` if arithmetic is evaluated.
+    calculates: bool,
+}
+
+/// Redirections and input of a program.
+#[derive(Debug, Clone, Default)]
+struct Context {
+    writes: Vec<Expanded>,
+    fed_by: Rc<[String]>,
+    /// Text of the standard input, if known. [`super::expand::UNKNOWN`] stands for unknown parts.
+    input: Option<Rc<str>>,
+    multiplies: bool,
+}
+
+/// Result of a command, for the commands that read its output.
+#[derive(Debug, Clone, Default)]
+struct Ran {
+    names: Vec<String>,
+    printed: Option<Rc<str>>,
+}
+
+impl<'a> Interpreter<'a> {
+    pub(super) fn new(env: ShellEnv<'a>) -> Self {
+        let state = State::new(env.cwd.to_owned());
+        let mut interpreter = Self {
+            env,
+            commands: Vec::new(),
+            work: Work::new(),
+            assigned: HashSet::new(),
+            ever: state.clone(),
+            state,
+            depth: 0,
+            scripts: 0,
+            inherited: HashSet::new(),
+            names: HashMap::new(),
+            functions: HashMap::new(),
+            processes: 0,
+            calls: Vec::new(),
+            is_recursive: false,
+            aliases: HashMap::new(),
+            replacing: Vec::new(),
+            frames: Vec::new(),
+            locals: Vec::new(),
+            traps: Vec::new(),
+            left: Vec::new(),
+            was_lost: false,
+            holds_code: false,
+            calculates: false,
+        };
+        // The work of a new interpreter suffices for this.
+        let _ = interpreter.state.set("IFS", Values::one(" \t\n"), &mut interpreter.work);
+        interpreter
+    }
+
+    pub(super) fn inherit(&mut self, vars: &[(String, String)]) -> Result<(), ParseError> {
+        for (name, value) in vars {
+            let values = Values { exported: true, ..Values::one(value) };
+            self.state.set(name, values, &mut self.work)?;
+            self.inherited.insert(name.clone());
+        }
+        Ok(())
+    }
+
+    /// Follows a whole text, and the code that it leaves for later.
+    pub(super) fn text(&mut self, text: &str) -> Result<(), ParseError> {
+        self.script(text)?;
+        self.later()
+    }
+
+    /// Follows a program with its arguments.
+    pub(super) fn argv(&mut self, words: &[Expanded]) -> Result<(), ParseError> {
+        self.scripts = 1;
+        self.program(words, &Context::default())?;
+        self.scripts = 0;
+        self.later()
+    }
+
+    fn script(&mut self, text: &str) -> Result<(), ParseError> {
+        if self.depth >= DEPTH {
+            return Err(ParseError("scripts are nested too deeply"));
+        }
+        self.work.spend(2 * text.len())?;
+        self.depth += 1;
+        self.scripts += 1;
+        let result = parse(text).and_then(|list| self.list(&list));
+        self.scripts -= 1;
+        self.depth -= 1;
+        result
+    }
+
+    fn list(&mut self, list: &Rc<List>) -> Result<(), ParseError> {
+        self.part(list, 0..list.commands.len(), 0..list.marks.len())
+    }
+
+    /// Follows one command with its redirections.
+    fn one(&mut self, command: &Command, feed: &[Ran]) -> Result<Ran, ParseError> {
+        if self.commands.len() > COMMANDS {
+            return Err(ParseError("it runs too many commands"));
+        }
+        self.work.spend(COMMAND / 2)?;
+        let words = command.words.iter().chain(command.redirects.iter().map(|redirect| &redirect.target));
+        let values = command.assignments.iter().map(|assignment| &assignment.value);
+        let subscripts = command.assignments.iter().filter_map(|assignment| assignment.subscript.as_ref());
+        for word in words.chain(values).chain(&command.evaluated) {
+            self.side_effects(word)?;
+        }
+        for word in subscripts {
+            self.calculates = true;
+            self.side_effects(word)?;
+        }
+        let first = self.commands.len();
+        let context = self.context(command, feed)?;
+        let printed = self.command(command, &context)?;
+        let mut names: Vec<String> = Vec::new();
+        for command in &self.commands[first..] {
+            if !command.name.is_empty() && !names.contains(&command.name) {
+                self.work.spend(COMMAND + names.len())?;
+                names.push(command.name.clone());
+            }
+        }
+        Ok(Ran { names, printed })
+    }
+
+    fn context(&mut self, command: &Command, feed: &[Ran]) -> Result<Context, ParseError> {
+        let mut fed_by = Vec::new();
+        for ran in feed {
+            self.work.spend(1 + ran.names.len() * 12)?;
+            fed_by.extend(ran.names.iter().cloned());
+        }
+        let mut context = Context { input: feed.last().and_then(|last| last.printed.clone()), ..Context::default() };
+        for redirect in &command.redirects {
+            let values = self.values(&redirect.target)?;
+            match redirect.kind {
+                RedirectKind::Write => context.writes.extend(values),
+                RedirectKind::Read => {
+                    fed_by.extend(values.into_iter().flat_map(|value| value.from));
+                    context.input = None;
+                }
+                RedirectKind::Here => {
+                    context.input = match values.as_slice() {
+                        [value] => Some(words::as_script(value).into()),
+                        _ => None,
+                    };
+                    fed_by.extend(values.into_iter().flat_map(|value| value.from));
+                }
+            }
+        }
+        context.fed_by = fed_by.into();
+        Ok(context)
+    }
+
+    /// Follows a command once for each combination of values, and returns its output, if known.
+    fn command(&mut self, command: &Command, context: &Context) -> Result<Option<Rc<str>>, ParseError> {
+        if command.words.first().and_then(|word| word.bare()).is_some_and(|word| matches!(word, "for" | "select"))
+            && command.assignments.is_empty()
+        {
+            self.for_loop(command, context)?;
+            return Ok(None);
+        }
+        let combinations = self.combinations(command.words.iter())?;
+        let entry = self.state.clone();
+        let mut exit: Option<State> = None;
+        let mut printed = None;
+        let count = combinations.len();
+        for choices in combinations {
+            self.state = entry.clone();
+            let mut words = Vec::new();
+            for word in &command.words {
+                words.extend(self.fields(word, &choices, count == 1)?);
+            }
+            let declared = self.declared(command, &words, &choices)?;
+            let output = self.expanded_command(command, &words, context)?;
+            for (name, values) in declared {
+                let mut all = self.state.get(&name).cloned().unwrap_or_else(Values::unknown);
+                all.join(&values, &mut self.work)?;
+                self.set(&name, all)?;
+            }
+            printed = if count == 1 { output } else { None };
+            if count > 1 {
+                self.state.add_failed_cd(&mut self.work)?;
+            }
+            match &mut exit {
+                None => exit = Some(self.state.clone()),
+                Some(exit) => exit.join(&self.state, &mut self.work)?,
+            }
+        }
+        self.state = exit.unwrap_or(entry);
+        Ok(printed)
+    }
+
+    /// Follows a command with its words.
+    fn expanded_command(
+        &mut self,
+        command: &Command,
+        words: &[Expanded],
+        context: &Context,
+    ) -> Result<Option<Rc<str>>, ParseError> {
+        let Some(first) = words.first() else {
+            for assignment in &command.assignments {
+                self.assign(assignment, false)?;
+            }
+            if !context.writes.is_empty() {
+                self.push(SimpleCommand { writes: context.writes.clone(), ..SimpleCommand::default() })?;
+            }
+            return Ok(None);
+        };
+        // Words are expanded before the variables in front of them are set.
+        let before = self.state.clone();
+        for assignment in &command.assignments {
+            self.assign(assignment, true)?;
+        }
+        let with = self.state.clone();
+        let calls_itself = command.function.as_deref() == Some(first.text.as_str());
+        let multiplies = calls_itself && (command.background || !command.fed_by.is_empty());
+        self.program(words, &Context { multiplies, ..context.clone() })?;
+        if !command.assignments.is_empty() {
+            self.end_assignments(command, first, &before, &with)?;
+        }
+        // Behind `cd x &&` a command runs in `x`. Elsewhere, `cd` may have failed.
+        if !command.and_then {
+            self.state.add_failed_cd(&mut self.work)?;
+        }
+        self.output(words, context)
+    }
+
+    /// Ends assignments in front of a program, which apply to that program only.
+    fn end_assignments(
+        &mut self,
+        command: &Command,
+        program: &Expanded,
+        before: &State,
+        with: &State,
+    ) -> Result<(), ParseError> {
+        // They stay behind special builtins and functions in some shells.
+        let stays = !program.known
+            || builtins::SPECIAL.contains(&program.text.as_str())
+            || self.functions.contains_key(program.text.as_str())
+            || self.aliases.contains_key(program.text.as_str());
+        for assignment in &command.assignments {
+            let name = assignment.name.as_str();
+            let mut values = before.get(name).cloned();
+            let is_changed = self.state.get(name) != with.get(name);
+            if stays || is_changed {
+                let mut all = values.unwrap_or_else(Values::unknown);
+                if let Some(now) = self.state.get(name) {
+                    all.join(now, &mut self.work)?;
+                }
+                values = Some(all);
+            }
+            self.state.restore(name, values, &mut self.work)?;
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, command: SimpleCommand) -> Result<(), ParseError> {
+        let words = command.args.iter().chain(&command.writes).map(|word| 16 + word.text.len() + 8 * word.from.len());
+        self.work.spend(COMMAND + 12 * command.fed_by.len() + words.sum::<usize>())?;
+        if self.commands.len() > COMMANDS {
+            return Err(ParseError("it runs too many commands"));
+        }
+        let (cwds, cwd_known) = (self.state.cwds.clone(), self.state.cwd_known);
+        self.commands.push(SimpleCommand { cwds, cwd_known, ..command });
+        Ok(())
+    }
+
+    /// Adds a command of which nothing is known.
+    fn push_unknown(&mut self, text: &str, context: &Context) -> Result<(), ParseError> {
+        let program = Expanded { may_split: true, ..Expanded::unknown_text(text) };
+        self.push(SimpleCommand {
+            name: text.to_owned(),
+            program,
+            fed_by: context.fed_by.to_vec(),
+            ..SimpleCommand::default()
+        })
+    }
+
+    /// Adds a program and the programs that it starts.
+    fn program(&mut self, words: &[Expanded], context: &Context) -> Result<(), ParseError> {
+        let Some((first, args)) = words.split_first() else { return Ok(()) };
+        let name = base_name(&first.text).to_owned();
+        if first.known && first.text.is_empty() && !first.glob {
+            // An empty name is an error of the shell.
+            return Ok(());
+        }
+        self.holds_code |= args.iter().any(|arg| words::is_code(&words::as_script(arg)));
+        self.push(SimpleCommand {
+            program: first.clone(),
+            name: name.clone(),
+            args: args.to_vec(),
+            writes: context.writes.clone(),
+            fed_by: context.fed_by.to_vec(),
+            input: context.input.as_deref().map(words::as_shown),
+            multiplies: context.multiplies,
+            ..SimpleCommand::default()
+        })?;
+        // The outer command already has the redirections.
+        let inner = Context { writes: Vec::new(), multiplies: false, ..context.clone() };
+        if self.depth >= DEPTH {
+            return Err(ParseError("programs start programs too deeply"));
+        }
+        self.depth += 1;
+        let done = self.inside(first, &name, args, &inner);
+        self.depth -= 1;
+        done
+    }
+
+    /// Follows the commands that a program starts.
+    fn inside(&mut self, first: &Expanded, name: &str, args: &[Expanded], context: &Context) -> Result<(), ParseError> {
+        // With an empty variable the next word is the program: `$SUDO rm`.
+        if first.may_split {
+            return self.program(args, context);
+        }
+        if !first.known || first.glob {
+            return Ok(());
+        }
+        self.alias(&first.text, args, context)?;
+        self.call(&first.text, args)?;
+        if self.builtin(name, args, context)? {
+            return Ok(());
+        }
+        self.launch(name, args, context)
+    }
+}
