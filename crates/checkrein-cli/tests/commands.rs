@@ -184,8 +184,8 @@ fn helpers_for_scripts() {
         (
             &["say", "ask", "sure", "--as", "claude", "--event", "UserPromptSubmit"],
             0,
-            "{\"decision\":\"block\",\"reason\":\"sure (this needs the user's confirmation, and claude hooks cannot ask here; tell the user to do it)\"}\n",
-            "checkrein: claude hooks cannot ask here, so the answer is deny\n",
+            "{\"decision\":\"block\",\"reason\":\"Needs the user's confirmation, and Claude Code hooks cannot ask for it at UserPromptSubmit. (sure)\"}\n",
+            "checkrein: Claude Code hooks cannot ask at UserPromptSubmit, so this was denied\n",
         ),
         (&["say", "deny"], 64, "", "error"),
     ] {

@@ -20,6 +20,7 @@ impl Dialect {
     /// A dialect without a name and without events.
     pub const BASE: Self = Self {
         name: "",
+        title: "",
         events: &[],
         has_all_events: false,
         tools: &[],

@@ -39,7 +39,7 @@ pub mod testing;
 pub use agents::{ALL, find};
 pub use input::{InputForm, InputRow, canonical_input};
 pub use install::{InstallTable, SettingsPath};
-pub use render::Answer;
+pub use render::{Answer, AnswerExtras};
 pub use spec::{
     BadRule, BuiltinSpec, Callback, CallbackFuture, CommandError, CommandLine, CommandSpec, FileAccess, HandlerKind,
     HandlerSpec, HookSpec, HttpSpec, InputPattern, PermissionRule, SandboxSpec, VerifiedScript, VerifiedScripts,

@@ -22,6 +22,7 @@ use checkrein_document::Node;
 /// Dialect of Amazon Q Developer CLI.
 pub static DIALECT: Dialect = Dialect {
     name: "amazon-q",
+    title: "Amazon Q",
     events: EVENTS,
     tools: TOOLS,
     matcher: Grammar::new(&["*"], None, Syntax::Glob),

@@ -19,6 +19,7 @@ use crate::table::{Data, Dialect, EventRow, HostBehavior, HostTable, ProcessTabl
 /// Dialect of Augment.
 pub static DIALECT: Dialect = Dialect {
     name: "augment",
+    title: "Augment",
     events: EVENTS,
     tools: &[
         ToolRow::new("launch-process", &["Bash"]),

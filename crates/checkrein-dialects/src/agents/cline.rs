@@ -22,6 +22,7 @@ pub static DIALECT: Dialect = CLINE;
 
 const CLINE: Dialect = Dialect {
     name: "cline",
+    title: "Cline",
     events: EVENTS,
     tools: &[
         ToolRow::new("run_commands", &["Bash"]).takes(&[InputRow::named("commands", "command").form(InputForm::Lines)]),

@@ -41,6 +41,7 @@ pub static DIALECT: Dialect = Dialect {
 
 pub(crate) const COPILOT: Dialect = Dialect {
     name: "copilot",
+    title: "Copilot CLI",
     events: EVENTS,
     tools: TOOLS,
     matcher: Grammar::REGEX_WHOLE,

@@ -23,6 +23,7 @@ use crate::table::{Cwd, Data, Dialect, EventRow, ExitReason, HostTable, ProcessT
 /// Dialect of Cursor.
 pub static DIALECT: Dialect = Dialect {
     name: "cursor",
+    title: "Cursor",
     events: EVENTS,
     tools: TOOLS,
     matcher: Grammar::REGEX_SEARCH,

@@ -20,6 +20,7 @@ use crate::table::{Data, Dialect, EventRow, HostTable, PlainTextUse, ProcessTabl
 /// Dialect of Factory droid.
 pub static DIALECT: Dialect = Dialect {
     name: "factory",
+    title: "Factory",
     events: EVENTS,
     tools: &[
         ToolRow::new("Execute", &["Bash"]),

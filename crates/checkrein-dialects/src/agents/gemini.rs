@@ -27,6 +27,7 @@ pub static DIALECT: Dialect = GEMINI;
 
 pub(crate) const GEMINI: Dialect = Dialect {
     name: "gemini",
+    title: "Gemini CLI",
     events: EVENTS,
     tools: &[
         ToolRow::new("run_shell_command", &["Bash"]),

@@ -29,6 +29,7 @@ use crate::table::{Dialect, EventRow, TimeTable};
 /// Dialect of checkrein's own files.
 pub static DIALECT: Dialect = Dialect {
     name: "native",
+    title: "checkrein",
     events: NAMES,
     has_all_events: true,
     payload: PayloadTable { includes_original: true, ..PayloadTable::BASE },

@@ -25,6 +25,7 @@ use crate::table::{
 /// Dialect of Qwen Code.
 pub static DIALECT: Dialect = Dialect {
     name: "qwen",
+    title: "Qwen Code",
     events: EVENTS,
     tools: &[
         ToolRow::new("run_shell_command", &["Bash", "Shell"]),

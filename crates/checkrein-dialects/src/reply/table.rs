@@ -137,6 +137,16 @@ impl Key {
         self.at.fits(dialect, kind)
     }
 
+    /// `true` if rendered verdicts have this decision here.
+    pub(crate) fn says(&self, decision: Decision) -> bool {
+        let means = match self.means {
+            KeyMeaning::Decision(words) => words.iter().any(|(_, own)| *own == decision),
+            KeyMeaning::Flag(_, own) | KeyMeaning::Because(own) => own == decision,
+            _ => false,
+        };
+        means && !self.parse_only && !self.never_says.contains(&decision)
+    }
+
     /// Reads the key, but never renders it.
     #[must_use]
     pub const fn parse_only(mut self) -> Self {

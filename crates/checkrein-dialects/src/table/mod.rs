@@ -35,6 +35,8 @@ pub use self::process::{Cwd, Data, Environment, ProcessTable, Shell, VariableRow
 pub struct Dialect {
     /// Name: `claude`, or `docker-agent@g2` for a generation of an agent.
     pub name: &'static str,
+    /// Name of the agent in messages: `Claude Code`. Empty: the same as `name`.
+    pub title: &'static str,
     /// Events.
     pub events: &'static [EventRow],
     /// `true` if it has all of checkrein's events with their full contracts. The rows are then only names.
@@ -134,6 +136,11 @@ impl Dialect {
     /// Returns the name of the agent, which all its generations share.
     pub fn agent(&self) -> &'static str {
         self.name.split('@').next().unwrap_or(self.name)
+    }
+
+    /// Returns the name of the agent in messages.
+    pub fn title(&self) -> &'static str {
+        if self.title.is_empty() { self.agent() } else { self.title }
     }
 
     /// Returns the first event of this kind.

@@ -18,10 +18,10 @@ fn verdicts_are_rendered_for_the_agent() {
                 "a denial ends the run",
                 call("run_commands"),
                 Opinion::deny("no"),
-                &cancel("no (cline hooks cannot deny here)"),
+                &cancel("no"),
                 "",
                 0,
-                "answer is halt",
+                "so the agent was stopped",
             ),
             ("and that is a halt", call("run_commands"), Opinion::halt("no"), &cancel("no"), "", 0, ""),
             (

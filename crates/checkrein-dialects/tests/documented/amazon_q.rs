@@ -35,19 +35,14 @@ fn verdicts_are_rendered() {
             (
                 &gate(),
                 Opinion::ask("?"),
-                "!? (this needs the user's confirmation, and amazon-q hooks cannot ask here; tell the user to do it) [2]",
+                "!Needs the user's confirmation, and Amazon Q hooks cannot ask for it: tell the user to run it. (?) [2]",
                 1,
             ),
-            (
-                &gate(),
-                Opinion::halt("enough"),
-                "!enough (amazon-q hooks cannot halt here; stop and tell the user) [2]",
-                1,
-            ),
+            (&gate(), Opinion::halt("enough"), "!enough (Amazon Q hooks cannot halt; stop and tell the user) [2]", 1),
             (
                 &gate(),
                 Opinion::rewrite_input(json("{}")),
-                "!amazon-q hooks cannot change the input at `pre_tool_use`, and a hook requires a change; tell the user [2]",
+                "!Amazon Q hooks cannot change the input at `pre_tool_use`, and a hook requires a change; tell the user [2]",
                 1,
             ),
             (&gate(), Opinion::context("c"), "", 1),

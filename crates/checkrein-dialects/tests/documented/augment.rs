@@ -52,7 +52,7 @@ fn verdicts_are_rendered() {
                 &gate(),
                 Opinion::ask("?"),
                 &denied(
-                    "? (this needs the user's confirmation, and augment hooks cannot ask here; tell the user to do it)",
+                    "Needs the user's confirmation, and Augment hooks cannot ask for it: tell the user to run it. (?)",
                 ),
                 1,
             ),
@@ -60,19 +60,14 @@ fn verdicts_are_rendered() {
                 &gate(),
                 Opinion::rewrite_input(json("{}")),
                 &denied(
-                    "augment hooks cannot change the input at `pre_tool_use`, and a hook requires a change; tell the user",
+                    "Augment hooks cannot change the input at `pre_tool_use`, and a hook requires a change; tell the user",
                 ),
                 1,
             ),
             (&gate(), Opinion::deny("no"), &denied("no"), 0),
             (&gate(), Opinion::halt("enough"), r#"{"continue":false,"stopReason":"enough"}"#, 0),
             (&gate(), Opinion::none().with_message("m"), r#"{"systemMessage":"m"}"#, 0),
-            (
-                &prompt(),
-                Opinion::deny("no"),
-                r#"{"continue":false,"stopReason":"no (augment hooks cannot deny here)"}"#,
-                1,
-            ),
+            (&prompt(), Opinion::deny("no"), r#"{"continue":false,"stopReason":"no"}"#, 1),
             (
                 &start(),
                 Opinion::context("c"),

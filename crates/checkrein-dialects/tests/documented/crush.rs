@@ -22,7 +22,7 @@ fn verdicts_are_rendered() {
             (
                 &gate(),
                 Opinion::ask("?"),
-                r#"{"decision":"deny","reason":"? (this needs the user's confirmation, and crush hooks cannot ask here; tell the user to do it)"}"#,
+                r#"{"decision":"deny","reason":"Needs the user's confirmation, and Crush hooks cannot ask for it: tell the user to run it. (?)"}"#,
                 1,
             ),
             (&gate(), Opinion::halt("enough"), r#"{"halt":true,"reason":"enough"}"#, 0),

@@ -119,7 +119,7 @@ fn events_of_other_agents_are_translated() {
 fn verdicts_are_rendered() {
     let shell = Event::pre_shell(ToolCall::new("Shell", json(r#"{"command":"ls"}"#)));
     let subagent = Event::subagent_stop(SubagentStop::new());
-    let unasked = r#"{"permission":"deny","user_message":"sure? (this needs the user's confirmation, and cursor hooks cannot ask here; tell the user to do it)","agent_message":"sure? (this needs the user's confirmation, and cursor hooks cannot ask here; tell the user to do it)"}"#;
+    let unasked = r#"{"permission":"deny","user_message":"Needs the user's confirmation, and Cursor hooks cannot ask for it at preToolUse: tell the user to run it. (sure?)","agent_message":"Needs the user's confirmation, and Cursor hooks cannot ask for it at preToolUse: tell the user to run it. (sure?)"}"#;
     assert_rendered(
         &DIALECT,
         &[

@@ -46,19 +46,19 @@ fn verdicts_are_rendered() {
             (
                 &gate(),
                 Opinion::ask("?"),
-                r#"{"decision":"block","reason":"? (this needs the user's confirmation, and devin hooks cannot ask here; tell the user to do it)"}"#,
+                r#"{"decision":"block","reason":"Needs the user's confirmation, and Devin hooks cannot ask for it: tell the user to run it. (?)"}"#,
                 1,
             ),
             (
                 &gate(),
                 Opinion::halt("enough"),
-                r#"{"decision":"block","reason":"enough (devin hooks cannot halt here; stop and tell the user)"}"#,
+                r#"{"decision":"block","reason":"enough (Devin hooks cannot halt; stop and tell the user)"}"#,
                 1,
             ),
             (
                 &gate(),
                 Opinion::rewrite_input(json("{}")),
-                r#"{"decision":"block","reason":"devin hooks cannot change the input at `pre_tool_use`, and a hook requires a change; tell the user"}"#,
+                r#"{"decision":"block","reason":"Devin hooks cannot change the input at `pre_tool_use`, and a hook requires a change; tell the user"}"#,
                 1,
             ),
             (&gate(), Opinion::context("c"), "", 1),

@@ -37,13 +37,13 @@ fn verdicts_are_rendered() {
             (
                 &gate(),
                 Opinion::ask("?"),
-                "!? (this needs the user's confirmation, and kiro hooks cannot ask here; tell the user to do it) [2]",
+                "!Needs the user's confirmation, and Kiro hooks cannot ask for it: tell the user to run it. (?) [2]",
                 1,
             ),
             (
                 &gate(),
                 Opinion::rewrite_input(json("{}")),
-                "!kiro hooks cannot change the input at `pre_tool_use`, and a hook requires a change; tell the user [2]",
+                "!Kiro hooks cannot change the input at `pre_tool_use`, and a hook requires a change; tell the user [2]",
                 1,
             ),
             (&prompt(), Opinion::deny("no"), "!no [2]", 0),

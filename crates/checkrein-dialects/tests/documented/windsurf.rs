@@ -57,19 +57,14 @@ fn verdicts_are_rendered() {
             (
                 &shell,
                 Opinion::ask("sure?"),
-                "!sure? (this needs the user's confirmation, and windsurf hooks cannot ask here; tell the user to do it) [2]",
+                "!Needs the user's confirmation, and Windsurf hooks cannot ask for it: tell the user to run it. (sure?) [2]",
                 1,
             ),
-            (
-                &shell,
-                Opinion::halt("enough"),
-                "!enough (windsurf hooks cannot halt here; stop and tell the user) [2]",
-                1,
-            ),
+            (&shell, Opinion::halt("enough"), "!enough (Windsurf hooks cannot halt; stop and tell the user) [2]", 1),
             (
                 &shell,
                 Opinion::rewrite_input(json(r#"{"command":"x"}"#)),
-                "!windsurf hooks cannot change the input at `pre_shell`, and a hook requires a change; tell the user [2]",
+                "!Windsurf hooks cannot change the input at `pre_shell`, and a hook requires a change; tell the user [2]",
                 1,
             ),
             (&prompt(), Opinion::deny("no"), "!no [2]", 0),

@@ -11,8 +11,8 @@ use checkrein::hook_files::{Loaded, Locations, Sources};
 use checkrein_core::{
     EventFilter, EventKind, Failure, FailureKind, FailurePolicy, HookInfo, Rules, Scope, Settlement, Source,
 };
-use checkrein_dialects::Answer;
 use checkrein_dialects::agents::native;
+use checkrein_dialects::{Answer, AnswerExtras};
 
 use super::{AgentAdapter, AgentResponse};
 use crate::samples;
@@ -31,7 +31,11 @@ impl AgentAdapter {
         let verdict = settlement.finish();
         // The agent shows the reason of a block, so a note would repeat it.
         let shown = if verdict.decision().is_block() { vec![] } else { vec![format!("checkrein failed: {why}")] };
-        let answer = self.agent.render_verdict_with(&event, &verdict, &shown);
+        let answer = self.agent.render_verdict_with(
+            &event,
+            &verdict,
+            AnswerExtras { messages: &shown, ..AnswerExtras::default() },
+        );
         let mut notes = vec![why.to_owned()];
         if verdict.decision().is_block() {
             let log = match loaded {

@@ -40,7 +40,7 @@ use std::time::Duration;
 
 use checkrein_core::{Event, EventFilter, EventKind, FailurePolicy, HookState, JsonType, Record, Verdict, Warning};
 use checkrein_dialects::agents::native;
-use checkrein_dialects::{Answer, Dialect, HookSpec};
+use checkrein_dialects::{Answer, AnswerExtras, Dialect, HookSpec};
 use futures_util::future::{Either, select};
 
 use checkrein::engine::Engine;
@@ -315,7 +315,7 @@ impl AgentAdapter {
         if event.kind() == EventKind::SessionStart {
             notes.extend(loaded.diagnostics.iter().map(ToString::to_string));
             notes.extend(loaded.run_by_caller.iter().map(|path| {
-                let (file, agent) = (path.display(), self.agent.name);
+                let (file, agent) = (path.display(), self.agent.title());
                 format!("skipping {file}: {agent} runs those hooks itself")
             }));
         } else if loaded.hooks.iter().any(|spec| spec.state == HookState::Untrusted) {
@@ -433,7 +433,11 @@ impl AgentAdapter {
                 notes.push(text);
             }
         }
-        let answer = self.agent.render_verdict_with(event, verdict, &notes);
+        let answer = self.agent.render_verdict_with(
+            event,
+            verdict,
+            AnswerExtras { messages: &notes, ..AnswerExtras::default() },
+        );
         let undelivered =
             notes.iter().filter(|_| !answer.user_message_included).chain(&answer.notes).cloned().collect();
         notes.extend(answer.notes.iter().cloned());

@@ -22,6 +22,7 @@ mod file;
 /// Dialect of Kiro.
 pub static DIALECT: Dialect = Dialect {
     name: "kiro",
+    title: "Kiro",
     events: EVENTS,
     tools: TOOLS,
     matcher: Grammar::REGEX_SEARCH,

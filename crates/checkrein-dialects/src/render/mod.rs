@@ -3,10 +3,14 @@
 //! The agent adapter and `checkrein say` use [`Dialect::render_verdict`]. The answer must never be weaker than the verdict: a decision that
 //! the agent does not support becomes the next stricter one, and everything that is dropped is in the notes.
 
+mod json_tree;
+mod unsupported;
+
 use checkrein_core::{BlockEffect, Decision, Event, EventKind, RawJson, RewriteMode, Rewritten, Target, Verdict};
 
 use crate::reply::{AnswerDetection, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning};
 use crate::table::{Dialect, PlainTextUse};
+use json_tree::JsonTree;
 
 /// Answer of a hook program to its agent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -44,29 +48,41 @@ impl Answer {
     }
 }
 
+/// Texts that the caller adds to an answer.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AnswerExtras<'a> {
+    /// Messages for the user, if the agent can show messages.
+    pub messages: &'a [String],
+    /// Command with which the user can confirm a call that the agent cannot ask about.
+    pub confirm_with: Option<&'a str>,
+}
+
 impl Dialect {
     /// Renders a verdict as an answer to the agent of this dialect. A decision that the agent does not support becomes the next
     /// stricter one. Other unsupported parts are dropped with a note.
     pub fn render_verdict(&self, event: &Event, verdict: &Verdict) -> Answer {
-        self.render_verdict_with(event, verdict, &[])
+        self.render_verdict_with(event, verdict, AnswerExtras::default())
     }
 
-    /// Renders a verdict with further messages for the user, if the agent can show messages.
-    pub fn render_verdict_with(&self, event: &Event, verdict: &Verdict, messages: &[String]) -> Answer {
+    /// Renders a verdict with further texts from the caller.
+    pub fn render_verdict_with(&self, event: &Event, verdict: &Verdict, extras: AnswerExtras<'_>) -> Answer {
         let kind = event.kind();
         let mut renderer = VerdictRenderer {
             dialect: self,
+            event,
             kind: &kind,
             tree: JsonTree::default(),
             plain: None,
             has_messages: false,
             feedback: None,
+            confirm_with: extras.confirm_with,
             answer: Answer {
                 restricts: !matches!(verdict.decision(), Decision::NoOpinion | Decision::Allow)
                     || verdict.effective_input().is_some(),
                 ..Answer::default()
             },
         };
+        let messages = extras.messages;
         if !messages.is_empty()
             && let Some(path) = renderer.key(|key| key == KeyMeaning::Message)
         {
@@ -87,6 +103,12 @@ impl Dialect {
 }
 
 impl Dialect {
+    /// `true` if hooks can make the agent ask its user at events of this kind.
+    pub fn can_ask(&self, kind: &EventKind) -> bool {
+        let has_answers = self.reply.trigger != AnswerDetection::Never;
+        has_answers && self.reply.keys.iter().any(|key| key.says(Decision::Ask) && key.at.fits(self, kind))
+    }
+
     /// `true` if the agent treats a hook without an answer as an allow.
     pub fn silence_means_allow(&self, kind: &EventKind) -> bool {
         let silence = self.reply.exits.iter().find(|rule| {
@@ -99,6 +121,7 @@ impl Dialect {
 
 struct VerdictRenderer<'a> {
     dialect: &'a Dialect,
+    event: &'a Event,
     kind: &'a EventKind,
     tree: JsonTree,
     /// Context that is rendered as plain text, if the answer has nothing else.
@@ -107,6 +130,8 @@ struct VerdictRenderer<'a> {
     feedback: Option<String>,
     /// `true` if the messages for the user are rendered already.
     has_messages: bool,
+    /// Command with which the user can confirm a call that the agent cannot ask about.
+    confirm_with: Option<&'a str>,
     answer: Answer,
 }
 
@@ -158,13 +183,11 @@ impl VerdictRenderer<'_> {
                 NO_REASON.clone_into(&mut reason);
             }
             if supported != decision {
-                let cannot = self.unsupported(decision);
-                reason = if reason.is_empty() { cannot } else { format!("{reason} ({cannot})") };
+                reason = self.replaced_reason(decision, supported, &reason);
             }
             if self.decide(supported, &reason) {
                 if supported != decision {
-                    let name = self.dialect.name;
-                    self.note(format!("{name} hooks cannot {decision} here, so the answer is {supported}"));
+                    self.note(self.replaced_note(decision, supported));
                 }
                 return;
             }
@@ -172,23 +195,13 @@ impl VerdictRenderer<'_> {
         let is_feedback = self.kind.contract().block == BlockEffect::Feedback && decision == Decision::Deny;
         if is_feedback && !reason.is_empty() && self.key(|key| key == KeyMeaning::Context).is_some() {
             self.feedback = Some(reason.to_owned());
-            self.note(format!("{} hooks cannot deny here, so the reason is sent as context", self.dialect.name));
+            self.note(format!("{} hooks cannot deny here, so the reason is sent as context", self.dialect.title()));
         } else if decision != Decision::Allow {
-            self.note(format!("{} hooks cannot block `{}`; the {decision} is dropped", self.dialect.name, self.kind));
-        }
-    }
-
-    /// Returns a text for the model: the agent does not support this decision, and what to do instead.
-    fn unsupported(&self, decision: Decision) -> String {
-        let name = self.dialect.name;
-        match decision {
-            Decision::Ask | Decision::Defer => {
-                format!(
-                    "this needs the user's confirmation, and {name} hooks cannot {decision} here; tell the user to do it"
-                )
-            }
-            Decision::Halt => format!("{name} hooks cannot halt here; stop and tell the user"),
-            _ => format!("{name} hooks cannot {decision} here"),
+            self.note(format!(
+                "{} hooks cannot block `{}`; the {decision} is dropped",
+                self.dialect.title(),
+                self.kind
+            ));
         }
     }
 
@@ -270,7 +283,8 @@ impl VerdictRenderer<'_> {
                 None => {
                     self.note(format!(
                         "{} hooks cannot send {what} at `{}`; it is dropped",
-                        self.dialect.name, self.kind
+                        self.dialect.title(),
+                        self.kind
                     ));
                 }
             }
@@ -317,7 +331,7 @@ impl VerdictRenderer<'_> {
     /// Reports a rewrite that the agent does not support. At a gate the answer becomes a deny, because the hooks allowed only the
     /// rewritten event.
     fn lost_rewrite(&mut self, target: Target) {
-        let text = format!("{} hooks cannot change the {target} at `{}`", self.dialect.name, self.kind);
+        let text = format!("{} hooks cannot change the {target} at `{}`", self.dialect.title(), self.kind);
         if self.kind.contract().is_gate() {
             self.tree = JsonTree::default();
             let next = match target {
@@ -325,7 +339,7 @@ impl VerdictRenderer<'_> {
                 _ => "tell the user",
             };
             let denied = self.decide(Decision::Deny, &format!("{text}, and a hook requires a change; {next}"));
-            self.note(if denied { format!("{text}, so the answer is deny") } else { text });
+            self.note(if denied { format!("{text}, so this was denied") } else { text });
         } else {
             self.note(text);
         }
@@ -341,7 +355,7 @@ impl VerdictRenderer<'_> {
     }
 
     fn finish(mut self) -> Answer {
-        if !self.tree.0.is_empty() {
+        if !self.tree.is_empty() {
             // An object with a key for the event's name always has that name.
             for (_, key) in self.keys().filter(|(_, key)| key.means == KeyMeaning::EventName).collect::<Vec<_>>() {
                 let name = self.dialect.name_of(self.kind).unwrap_or(self.kind.name());
@@ -359,7 +373,8 @@ impl VerdictRenderer<'_> {
             Some(text) if self.answer.stdout.is_empty() && self.answer.exit == 0 => self.answer.stdout = text,
             Some(_) => self.note(format!(
                 "{} hooks cannot send context with another answer at `{}`; the context is dropped",
-                self.dialect.name, self.kind
+                self.dialect.title(),
+                self.kind
             )),
             None => {}
         }
@@ -392,64 +407,4 @@ fn table_name(dialect: &Dialect, name: &str) -> Option<&'static str> {
         KeyMeaning::Named(own) if own == name => Some(own),
         _ => None,
     })
-}
-
-/// JSON object that is built from paths.
-#[derive(Default)]
-struct JsonTree(Vec<(String, Branch)>);
-
-enum Branch {
-    Value(RawJson),
-    Object(JsonTree),
-}
-
-impl JsonTree {
-    fn put(&mut self, path: &str, value: RawJson) {
-        self.insert(path, value, false);
-    }
-
-    fn put_first(&mut self, path: &str, value: RawJson) {
-        self.insert(path, value, true);
-    }
-
-    fn insert(&mut self, path: &str, value: RawJson, first: bool) {
-        match path.split_once('.') {
-            None => {
-                self.0.retain(|(key, _)| key != path);
-                let at = if first { 0 } else { self.0.len() };
-                self.0.insert(at, (path.to_owned(), Branch::Value(value)));
-            }
-            Some((object, rest)) => {
-                let at = self.0.iter().position(|(key, _)| key == object).unwrap_or_else(|| {
-                    self.0.push((object.to_owned(), Branch::Object(Self::default())));
-                    self.0.len() - 1
-                });
-                if let Some((_, Branch::Object(inner))) = self.0.get_mut(at) {
-                    inner.insert(rest, value, first);
-                }
-            }
-        }
-    }
-
-    fn has(&self, path: &str) -> bool {
-        let (key, rest) = path.split_once('.').map_or((path, None), |(key, rest)| (key, Some(rest)));
-        self.0.iter().any(|(have, branch)| {
-            have == key
-                && match (branch, rest) {
-                    (Branch::Object(inner), Some(rest)) => inner.has(rest),
-                    (_, rest) => rest.is_none(),
-                }
-        })
-    }
-
-    fn to_json(&self) -> String {
-        let members = self.0.iter().map(|(key, branch)| {
-            let value = match branch {
-                Branch::Value(json) => json.as_str().to_owned(),
-                Branch::Object(tree) => tree.to_json(),
-            };
-            format!("{}:{value}", RawJson::string(key))
-        });
-        format!("{{{}}}", members.collect::<Vec<_>>().join(","))
-    }
 }
