@@ -218,3 +218,110 @@ impl Drop for Ended {
         let _ = self.0.wait();
     }
 }
+
+/// Config with one log for each user below `logs`, and a hook that allows everything.
+fn log_per_user(place: &Place) {
+    let path = place.dir.path().join("logs/%u/agents.jsonl");
+    let text = format!(
+        "audit: {{path: {}, on_failure: closed}}\nhooks: [{{id: one, event: PreToolUse, command: exit 0}}]\n",
+        path.display()
+    );
+    place.write("home/.config/checkrein/hooks.yaml", &text);
+    place.write("logs/keep", "");
+    // Other users read these files.
+    set_mode(place, "", 0o755);
+    set_mode(place, "home/", 0o755);
+}
+
+fn set_mode(place: &Place, path: &str, mode: u32) {
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(mode);
+    std::fs::set_permissions(place.dir.path().join(path), mode).unwrap();
+}
+
+/// Sets another user for a command, if this process is root and that user can run the program.
+fn switch_user(place: &Place, command: &mut std::process::Command) -> bool {
+    use std::os::unix::process::CommandExt as _;
+    if !rustix::process::geteuid().is_root() {
+        return false;
+    }
+    command.uid(OTHER).gid(OTHER);
+    let mut probe = place.command(&["--version"]);
+    probe.uid(OTHER).gid(OTHER).output().is_ok_and(|ran| ran.status.success())
+}
+
+/// User id of another user.
+const OTHER: u32 = 65534;
+
+#[test]
+fn each_user_has_a_log_in_a_shared_directory() {
+    use std::os::unix::fs::MetadataExt as _;
+    let place = place();
+    log_per_user(&place);
+    set_mode(&place, "logs", 0o1777);
+    place.write(
+        "sent.json",
+        r#"{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"ls"}}"#,
+    );
+    let hook = || {
+        let mut command = place.command(&["hook", "claude"]);
+        command.stdin(std::fs::File::open(place.dir.path().join("sent.json")).unwrap());
+        command
+    };
+    let mut commands = vec![hook()];
+    let mut other = hook();
+    if switch_user(&place, &mut other) {
+        commands.push(other);
+    }
+    let users = commands.len();
+    for mut command in commands {
+        let ran = place.ran(command.output().unwrap());
+        assert!(ran.code == 0 && !ran.stdout.contains("deny"), "{ran:?}");
+    }
+    let logs: Vec<_> = std::fs::read_dir(place.dir.path().join("logs"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_dir())
+        .collect();
+    assert_eq!(logs.len(), users, "{logs:?}");
+    for directory in logs {
+        let (directory, log) = (directory.metadata().unwrap(), directory.join("agents.jsonl").metadata().unwrap());
+        assert_eq!((directory.mode() & 0o777, log.mode() & 0o777), (0o700, 0o600));
+        assert_eq!(directory.uid(), log.uid());
+    }
+}
+
+#[test]
+fn log_that_the_user_cannot_write_is_reported_with_a_fix() {
+    let place = place();
+    log_per_user(&place);
+    set_mode(&place, "logs", 0o555);
+    let is_root = rustix::process::geteuid().is_root();
+    for arguments in [&["check"][..], &["status", "--effective"]] {
+        let mut command = place.command(arguments);
+        if is_root && !switch_user(&place, &mut command) {
+            return common::skip("unprivileged", "no other user can run the program");
+        }
+        let ran = place.ran(command.output().unwrap());
+        let all = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(ran.code == 1 && all.contains("error[audit-not-writable]"), "{ran:?}");
+        assert!(all.contains("run as the administrator: chmod 1777 ") && !all.contains("os error"), "{ran:?}");
+    }
+    set_mode(&place, "logs", 0o755);
+}
+
+#[test]
+fn log_of_another_user_in_a_shared_directory_is_not_used() {
+    let place = place();
+    if !rustix::process::geteuid().is_root() {
+        return common::skip("root", "only root can create files of other users");
+    }
+    log_per_user(&place);
+    set_mode(&place, "logs", 0o1777);
+    place.write("logs/root/keep", "");
+    std::os::unix::fs::chown(place.dir.path().join("logs/root"), Some(OTHER), None).unwrap();
+    let ran = place.run(&["check"]);
+    assert!(ran.code == 1 && ran.stdout.contains(&format!("belongs to user {OTHER}")), "{ran:?}");
+    let sent = r#"{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
+    let ran = place.run_with(&["hook", "claude"], sent);
+    assert!(ran.stdout.contains("deny") && ran.stdout.contains(&format!("belongs to user {OTHER}")), "{ran:?}");
+}

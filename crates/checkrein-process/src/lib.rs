@@ -59,6 +59,13 @@ pub fn user_home() -> Option<std::path::PathBuf> {
     sys::user_home()
 }
 
+/// Name of the user that this process belongs to, from the user database of the system.
+///
+/// No environment variable changes it. `None`: the user has no entry there, or this is not Unix.
+pub fn user_name() -> Option<std::ffi::OsString> {
+    sys::user_name()
+}
+
 /// Waits until everything is gone that runs whose futures were dropped had started, and the temporary directories of
 /// sandboxes; or the time is over. Whether all is gone.
 ///

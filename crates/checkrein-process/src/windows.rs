@@ -39,12 +39,17 @@ pub(crate) fn close_descriptors_on_exec() {}
 /// Does nothing: Windows has no such signal.
 pub(crate) fn survive_file_size_limit() {}
 
-/// A job ends with its last handle, so nothing is left to wait for.
 /// Windows has no user database with home directories.
 pub(crate) fn user_home() -> Option<std::path::PathBuf> {
     None
 }
 
+/// Not implemented on Windows.
+pub(crate) fn user_name() -> Option<std::ffi::OsString> {
+    None
+}
+
+/// A job ends with its last handle, so nothing is left to wait for.
 pub(crate) fn reap_dropped(_: Duration) -> bool {
     true
 }

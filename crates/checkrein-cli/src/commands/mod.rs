@@ -93,9 +93,15 @@ fn read_text(path: &Path) -> anyhow::Result<String> {
     read().with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// Prints an error with its causes on standard error.
+/// Prints an error with its causes on standard error. Some errors contain the text of their cause, which is not repeated.
 pub fn print_error(error: &anyhow::Error) -> io::Result<()> {
-    write_message(&format!("{error:#}"))
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.ends_with(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    write_message(&text)
 }
 
 /// Prints the reason for a failure on standard error, also after `-q`.

@@ -35,7 +35,7 @@ pub(crate) use reader::PipeReader;
 #[cfg(target_os = "linux")]
 pub(crate) use sandbox::Temporary;
 pub(crate) use start::{RunningChild, Writer, start};
-pub(crate) use user::home as user_home;
+pub(crate) use user::{home as user_home, name as user_name};
 
 /// Time before the output of a process is read for the first time. Most processes have exited by then, which saves the
 /// registration of their pipes. A process that fills a pipe earlier waits once.

@@ -4,12 +4,14 @@
 //! script or in the hook's file. Lints must never run a hook.
 
 mod answers;
+mod audit_log;
 mod code;
 mod fields;
 mod rules;
 mod script;
 mod shell;
 
+pub use audit_log::audit_log;
 pub use rules::{LintRule, RULES, rule};
 
 use std::path::Path;

@@ -138,7 +138,7 @@ pub fn config() -> Value {
                     {
                         "type": "object",
                         "properties": {
-                            "path": text("Log file. Default: $XDG_STATE_HOME/checkrein/audit.jsonl."),
+                            "path": text("Log file; `%u` is the name of the user. Default: $XDG_STATE_HOME/checkrein/audit.jsonl."),
                             "on_failure": { "enum": ["open", "closed"], "description": "Effect at gates if the log cannot be written: `closed` denies." },
                             "max_size": { "type": ["integer", "string"], "description": "Largest size of a log file before rotation: bytes, or a size such as 64MiB." },
                             "max_age": text("Largest age of the first line of a log file before rotation: 30d, 12h."),

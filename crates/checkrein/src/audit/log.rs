@@ -15,6 +15,7 @@ use checkrein_core::{
 use checkrein_dialects::config::AuditSettings;
 use jiff::Timestamp;
 
+use super::access;
 use super::chain_head::{Head, Locked};
 use super::entry::AuditEntry;
 use super::files::{self, LogLines};
@@ -151,6 +152,17 @@ impl AuditLog {
         verify::verify(&self.path, expected).map_err(|error| self.error(error))
     }
 
+    /// Checks that this user can write the log, without writing anything.
+    ///
+    /// # Errors
+    /// The user cannot write it. The error names the cause and a fix.
+    pub fn check_writable(&self) -> Result<(), AuditError> {
+        if self.path.as_os_str().is_empty() {
+            return Err(AuditError::NoPlace);
+        }
+        access::check_writable(&self.path).map_err(|error| self.error(error))
+    }
+
     fn error(&self, error: io::Error) -> AuditError {
         AuditError::File { path: self.path.clone(), error }
     }
@@ -174,13 +186,17 @@ impl AuditLog {
             let text = format!("the entry has {} bytes; the limit is {}", body.len(), files::MAX_LINE);
             return Err(self.error(io::Error::new(io::ErrorKind::FileTooLarge, text)));
         }
-        self.write(&body).map_err(|error| self.error(error))
+        self.write(&body).map_err(|error| {
+            let is_denied = error.raw_os_error().is_some() && error.kind() == io::ErrorKind::PermissionDenied;
+            self.error(if is_denied { access::explain_denial(&self.path) } else { error })
+        })
     }
 
     fn write(&self, body: &str) -> io::Result<Head> {
         let mut locked = Locked::open(&self.path)?;
         let stored = locked.read()?;
         let mut file = append_file::open(&self.path)?;
+        access::check_owners(&self.path)?;
         let mut length = file.metadata()?.len();
         let tail = self.tail(&mut file, length)?;
         if tail.is_none() && stored.is_none() {

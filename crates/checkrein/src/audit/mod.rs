@@ -32,6 +32,7 @@
 //! hash that are stored elsewhere reveal this; [`AuditLog::verify`] accepts them. Entries are not synchronized to the disk: a
 //! power failure can lose the last ones.
 
+mod access;
 mod chain_head;
 mod dry_run;
 mod entry;

@@ -372,7 +372,7 @@ impl Loader {
         let Decoded { mut hooks, mut settings, diagnostics, .. } = decoded;
         let (scope, place, includes) = (context.scope, context.place(), &context.includes);
         if let Some(log) = settings.audit.as_mut().and_then(|audit| audit.path.as_mut()) {
-            *log = name(&place.resolve(log, path.parent().unwrap_or(path)));
+            *log = name(&place.resolve_log(log, path.parent().unwrap_or(path)));
         }
         self.diagnostics.extend(diagnostics);
         self.diagnostics.extend(includes.apply(path, scope, &mut hooks));

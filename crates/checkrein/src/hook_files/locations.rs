@@ -139,6 +139,11 @@ impl Locations {
         }
     }
 
+    /// Resolves the path of an audit log, in which `%u` is the name of the user and `%%` a percent sign.
+    pub(super) fn resolve_log(&self, path: &str, from: &Path) -> PathBuf {
+        self.resolve(&with_user_name(path, &user_name()), from)
+    }
+
     /// Returns the directory that the first set variable names, or else one in the home directory. Variables that are not
     /// trusted are ignored.
     fn named(&self, names: &[&str], otherwise: &str, dir: &Path) -> Option<PathBuf> {
@@ -204,6 +209,34 @@ impl Locations {
     }
 }
 
+/// Replaces `%u` with a name and `%%` with a percent sign. Other texts after a percent sign stay.
+fn with_user_name(path: &str, name: &str) -> String {
+    let mut result = String::new();
+    let mut rest = path;
+    while let Some((before, after)) = rest.split_once('%') {
+        let (text, length) = match after.chars().next() {
+            Some('u') => (name, 1),
+            Some('%') => ("%", 1),
+            _ => ("%", 0),
+        };
+        result.push_str(before);
+        result.push_str(text);
+        rest = &after[length..];
+    }
+    result + rest
+}
+
+/// Name of the user in the account database, or else the user id. Always a single component of a path.
+pub fn user_name() -> String {
+    let is_component = |name: &String| !name.contains(['/', '\\']) && !["", ".", ".."].contains(&name.as_str());
+    let named = checkrein_process::user_name().and_then(|name| name.into_string().ok()).filter(is_component);
+    #[cfg(unix)]
+    let unknown = || rustix::process::getuid().as_raw().to_string();
+    #[cfg(not(unix))]
+    let unknown = || "user".to_owned();
+    named.unwrap_or_else(unknown)
+}
+
 /// Returns the nearest directory with `.git`, which is a directory or, in a worktree, a file.
 pub fn repository(dir: &Path) -> Option<&Path> {
     dir.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok())
@@ -217,5 +250,23 @@ impl fmt::Debug for Locations {
         shown.field("home", home).field("config", config).field("state", state).field("root", root);
         shown.field("trusts_variables", trusts_variables).field("administrator", administrator);
         shown.finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_of_a_log_path_are_replaced() {
+        for (path, resolved) in [
+            ("/var/log/%u.jsonl", "/var/log/ann.jsonl"),
+            ("/var/log/%u/%u-%%u.jsonl", "/var/log/ann/ann-%u.jsonl"),
+            ("100%", "100%"),
+            ("%ä%", "%ä%"),
+            ("", ""),
+        ] {
+            assert_eq!(with_user_name(path, "ann"), resolved);
+        }
     }
 }

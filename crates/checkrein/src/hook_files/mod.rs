@@ -76,6 +76,8 @@ pub use effective_settings::Setting;
 pub use env_skip::Skip;
 pub use locations::Locations;
 pub use locations::repository;
+#[cfg(feature = "audit")]
+pub(crate) use locations::user_name;
 pub use ownership::Ownership;
 pub use user_dirs::{HookVars, UserDirError, UserDirs};
 

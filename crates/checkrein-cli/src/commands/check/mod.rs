@@ -81,7 +81,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let loaded = sources.load();
     config::hint(arguments.dialect.0, &files, &loaded, &dir);
     let lints = lint::lint(&loaded.hooks, &dir);
-    let mut found: Vec<_> = loaded.diagnostics.iter().cloned().chain(lints).collect();
+    let mut found: Vec<_> = loaded.diagnostics.iter().cloned().chain(lint::audit_log(&loaded)).chain(lints).collect();
     for code in arguments.allow.iter().filter(|code| lint::rule(code).is_none()) {
         if !found.iter().any(|diagnostic| diagnostic.code == code) {
             super::print_note(&format!("--allow {code} has no effect: {}", no_lint(code)));
