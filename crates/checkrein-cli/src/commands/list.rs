@@ -174,7 +174,7 @@ pub fn is_placeholder(loaded: &Loaded, hook: &HookSpec) -> bool {
 }
 
 /// Conditions of a hook beside its event: matcher, permission rule and input patterns.
-fn conditions(hook: &HookSpec) -> String {
+pub fn conditions(hook: &HookSpec) -> String {
     let mut text = String::new();
     if !hook.matcher.pattern().is_empty() {
         text += &format!("  on {}", hook.matcher.pattern());

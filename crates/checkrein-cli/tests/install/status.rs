@@ -155,3 +155,38 @@ fn uninstall_warns_of_remaining_entries() {
     let ran = place.fine(&["uninstall", "gemini", "--project"]);
     assert!(!ran.stderr.contains("still calls"), "{ran:?}");
 }
+
+#[test]
+fn effective_status_shows_conditions_and_hooks_that_cannot_block() {
+    let place = Place::with(&[(
+        "home/.config/checkrein/hooks.yaml",
+        "audit: {path: ~/log.jsonl, on_failure: closed, max_age: 30d}
+hooks:
+  - {id: guard, event: PreToolUse, matcher: Bash, if: Bash(git push *), input: {command: ^git}, command: exit 0, sandbox: {network: false}}
+  - {id: trial, event: PreToolUse, command: exit 0, dry_run: true}
+  - {id: later, event: PreToolUse, command: exit 0, async: true}
+",
+    )]);
+    let text = place.fine(&["status", "--effective"]).stdout;
+    for line in [
+        "  audit: ~/log.jsonl; failure -> block; new file after 30 days  ~/.config/checkrein/hooks.yaml:1 (user)",
+        "           on Bash  if Bash(git push *)  if command matches ^git",
+        "           sandbox: ",
+        "           failure -> block at pre_tool_use",
+        "           dry run: cannot block",
+        "           in the background: cannot block",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    let (_, json) = place.run_json(&["status", "--effective", "--json"]);
+    assert_eq!((&json["audit"]["on_failure"], &json["audit"]["max_age_s"]), (&"closed".into(), &2_592_000.into()));
+    let hooks = json["hooks"].as_array().unwrap();
+    let field = |name: &str| hooks.iter().map(|hook| hook[name].clone()).collect::<Vec<_>>();
+    assert_eq!(field("can_block"), [true, false, false]);
+    assert_eq!(field("dry_run"), [false, true, false]);
+    assert_eq!(field("waited_for"), [true, true, false]);
+    assert_eq!(hooks.iter().map(|hook| &hook["events"][0]["gate"]).collect::<Vec<_>>(), [true, false, false]);
+    assert_eq!(hooks[0]["if"], "Bash(git push *)");
+    assert_eq!(hooks[0]["input"], serde_json::json!([{"field": "command", "pattern": "^git"}]));
+    assert!(hooks[0]["sandbox"].is_string());
+}

@@ -345,11 +345,22 @@ pub fn effective() -> Value {
         ("handler", text()),
         ("runs", text()),
         ("matcher", text()),
+        ("if", or_null(&text())),
+        ("input", list_of(&object(&[("field", text()), ("pattern", text())]))),
+        ("sandbox", or_null(&text())),
         ("order", json!({ "type": "integer" })),
         ("waited_for", flag()),
+        ("dry_run", flag()),
+        ("can_block", flag()),
         ("state", json!({ "enum": states })),
         ("why", or_null(&text())),
         ("events", list_of(&event)),
+    ]);
+    let audit = object(&[
+        ("path", or_null(&text())),
+        ("on_failure", effect()),
+        ("max_size", or_null(&count())),
+        ("max_age_s", or_null(&count())),
     ]);
     let diagnostic = object(&[
         ("severity", json!({ "enum": ["error", "warning"] })),
@@ -363,7 +374,7 @@ pub fn effective() -> Value {
         ("managed", flag()),
         ("files", list_of(&file)),
         ("settings", list_of(&setting)),
-        ("audit", flag()),
+        ("audit", or_null(&audit)),
         ("skip", object(&[("heeded", flag()), ("set", flag())])),
         ("hooks", list_of(&hook)),
         ("diagnostics", list_of(&diagnostic)),

@@ -6,16 +6,17 @@ use std::io::Write;
 
 use anyhow::Result;
 use checkrein::dialects::agents::native;
-use checkrein::dialects::config::{Diagnostic, Severity};
+use checkrein::dialects::config::{AuditSettings, Diagnostic, Severity};
 use checkrein::hook::HookState;
 use checkrein::hook_files::{FileState, FileStatus, Loaded, Ownership, Setting, Skip, Sources};
 use checkrein::{FailureKind, FailurePolicy, HookSpec};
+use checkrein_tools::lint;
 use owo_colors::{OwoColorize, Style};
 use serde_json::{Value, json};
 
 use super::super::config::directory;
-use super::super::list::{effect, effect_word, shown, state, work};
-use super::super::{display_path, display_source, is_verbose, layout, printable, shorten_paths};
+use super::super::list::{conditions, effect, effect_word, shown, state, work};
+use super::super::{display_path, display_source, is_verbose, layout, pluralize, printable, shorten_paths};
 use crate::exit::{self, Exit};
 
 /// Number of events of one hook that are listed without `-v`.
@@ -26,6 +27,7 @@ pub fn run(dir: &std::path::Path, as_json: bool) -> Result<Exit> {
     let dir = directory(dir)?;
     let mut loaded = Sources::discover(&native::DIALECT, &dir).load();
     loaded.verify_scripts();
+    loaded.diagnostics.extend(lint::audit_log(&loaded));
     let skip = Skip::from_env();
     let mut out = anstream::stdout().lock();
     if as_json {
@@ -56,11 +58,15 @@ fn show(out: &mut impl Write, loaded: &Loaded, skip: &Skip) -> Result<()> {
     writeln!(out, "{}", "Settings for all hooks".bold())?;
     for setting in &loaded.settings {
         let Setting { key, value, scope, .. } = setting;
+        let value = match &loaded.audit {
+            Some(audit) if key == "audit" => audit_text(audit),
+            _ => printable(value.as_str()),
+        };
         let place = match setting.line {
             Some(_) => format!("{} ({scope})", layout::place(&setting.file, setting.line)),
             None => "(default)".to_owned(),
         };
-        writeln!(out, "  {key}: {}  {}", printable(value.as_str()), place.dimmed())?;
+        writeln!(out, "  {key}: {value}  {}", place.dimmed())?;
     }
     writeln!(out, "  {}", skipping(loaded, skip))?;
     if loaded.audit.is_none() {
@@ -78,14 +84,24 @@ fn show(out: &mut impl Write, loaded: &Loaded, skip: &Skip) -> Result<()> {
             true => writeln!(out, "           {}", place.dimmed())?,
             false => writeln!(out, "           {command}  {}", place.dimmed())?,
         }
+        let conditions = conditions(hook);
+        if !conditions.is_empty() {
+            writeln!(out, "           {}", printable(conditions.trim_start()))?;
+        }
+        if let Some(sandbox) = hook.sandbox() {
+            writeln!(out, "           sandbox: {}", printable(&sandbox.to_string()))?;
+        }
         if info.dry_run {
             writeln!(out, "           {}", "dry run: cannot block".yellow())?;
             continue;
         }
+        if hook.background {
+            writeln!(out, "           {}", "in the background: cannot block".yellow())?;
+            continue;
+        }
         let gates: Vec<_> = gates(hook).collect();
         if gates.is_empty() {
-            let can_block = !hook.background && hook.kinds.iter().any(|kind| hook.dialect.blocks(kind));
-            writeln!(out, "           {}", if can_block { "failure -> ignore" } else { "cannot block" })?;
+            writeln!(out, "           {}", if can_block(hook) { "failure -> ignore" } else { "cannot block" })?;
         }
         for policy in [FailurePolicy::Closed, FailurePolicy::Ask, FailurePolicy::Open] {
             let events: Vec<_> =
@@ -137,7 +153,39 @@ fn in_order(loaded: &Loaded) -> Vec<&HookSpec> {
 /// Events that a hook can block, with the effect of its failure there.
 fn gates(hook: &HookSpec) -> impl Iterator<Item = (&str, FailurePolicy)> {
     let kinds = hook.kinds.iter().filter(|kind| kind.contract().is_gate() && hook.dialect.is_gate(kind));
-    kinds.filter(|_| !hook.background).map(|kind| (kind.name(), effect(hook, kind, FailureKind::Exit)))
+    kinds.filter(|_| can_block(hook)).map(|kind| (kind.name(), effect(hook, kind, FailureKind::Exit)))
+}
+
+/// `true` if the hook can block at least one of its events.
+fn can_block(hook: &HookSpec) -> bool {
+    !hook.background && !hook.info.dry_run && hook.kinds.iter().any(|kind| hook.dialect.blocks(kind))
+}
+
+/// Settings of the audit log in words.
+fn audit_text(audit: &AuditSettings) -> String {
+    let path = audit.path.as_deref().map(|path| display_path(std::path::Path::new(path)));
+    let failure = if audit.closed { "block" } else { "ignore" };
+    let mut text = format!("{}; failure -> {failure}", path.as_deref().unwrap_or("no path, because HOME is not set"));
+    if let Some(size) = audit.max_size {
+        text += &format!("; new file at {size} bytes");
+    }
+    if let Some(age) = audit.max_age {
+        const DAY: u64 = 24 * 3600;
+        let seconds = age.as_secs();
+        let shown =
+            if seconds.is_multiple_of(DAY) { pluralize((seconds / DAY) as usize, "day") } else { format!("{age:?}") };
+        text += &format!("; new file after {shown}");
+    }
+    text
+}
+
+fn audit_json(audit: &AuditSettings) -> Value {
+    json!({
+        "path": audit.path,
+        "on_failure": if audit.closed { FailurePolicy::Closed } else { FailurePolicy::Open },
+        "max_size": audit.max_size,
+        "max_age_s": audit.max_age.map(|age| age.as_secs()),
+    })
 }
 
 fn json_of(loaded: &Loaded, dir: &str, skip: &Skip) -> Value {
@@ -182,8 +230,16 @@ fn json_of(loaded: &Loaded, dir: &str, skip: &Skip) -> Value {
             "handler": hook.handler.kind().name(),
             "runs": work(hook),
             "matcher": hook.matcher.pattern(),
+            "if": hook.permission_rule.as_ref().map(ToString::to_string),
+            "input": hook.input.iter().map(|input| json!({
+                "field": input.field,
+                "pattern": input.matcher.pattern(),
+            })).collect::<Vec<_>>(),
+            "sandbox": hook.sandbox().map(ToString::to_string),
             "order": hook.order,
             "waited_for": !hook.background,
+            "dry_run": info.dry_run,
+            "can_block": can_block(hook),
             "state": word(&hook.state),
             "why": why(hook),
             "events": events.collect::<Vec<_>>(),
@@ -203,7 +259,7 @@ fn json_of(loaded: &Loaded, dir: &str, skip: &Skip) -> Value {
         "managed": loaded.files.iter().any(|file| is_managed(file) && file.status == FileStatus::Found),
         "files": loaded.files.iter().map(file).collect::<Vec<_>>(),
         "settings": loaded.settings.iter().map(setting).collect::<Vec<_>>(),
-        "audit": loaded.audit.is_some(),
+        "audit": loaded.audit.as_ref().map(audit_json),
         "skip": { "heeded": loaded.allow_skip, "set": !skip.is_empty() },
         "hooks": in_order(loaded).iter().map(hook).collect::<Vec<_>>(),
         "diagnostics": loaded.diagnostics.iter().map(diagnostic).collect::<Vec<_>>(),
