@@ -441,3 +441,21 @@ fn list_and_explain_show_the_sandbox() {
         assert!(found["hooks"][1]["sandbox"].is_null(), "{command:?}");
     }
 }
+
+/// `list` reports the effect of a failure that `run` then has, also at events that are no gates.
+#[test]
+fn list_and_run_agree_on_failures() {
+    let place = Place::with(&[(
+        ".claude/settings.json",
+        r#"{"hooks":{"PreToolUse":["exit 1"],"PostToolUse":["exit 1"],"PostToolUseFailure":["exit 1"]}}"#,
+    )]);
+    let list: serde_json::Value = serde_json::from_str(&fine(place.run(&["list", "--as", "claw", "--json"]))).unwrap();
+    for hook in list["hooks"].as_array().unwrap() {
+        let event = &hook["events"][0];
+        assert_eq!(event["on_failure"], "closed", "{hook}");
+        let ran = place.run(&["run", event["name"].as_str().unwrap(), "--as", "claw", "--json"]);
+        assert!(ran.stdout.contains(r#""decision": "deny""#), "{}", ran.stdout);
+    }
+    let listed = fine(place.run(&["list", "--as", "claw"]));
+    assert_eq!(listed.matches("failure -> block").count(), 3, "{listed}");
+}

@@ -2,7 +2,8 @@
 //!
 //! Engine, runner and settling follow them; dialects define one set per agent.
 
-use crate::failure::FailureTable;
+use crate::contract::{BlockEffect, Contract};
+use crate::failure::{FailurePolicy, FailureTable};
 
 /// Rules for running the hooks of one event and for settling their opinions.
 ///
@@ -180,6 +181,33 @@ pub enum ChainEnd {
     FirstTagged(&'static str),
     /// The first deny or halt with metadata of this name, and the first failure or cancellation.
     FirstTaggedOrFailure(&'static str),
+}
+
+impl BlockScope {
+    /// Returns the effect of a failure at an event with this contract: open at events that a failed hook cannot block.
+    pub fn possible_effect(self, effect: FailurePolicy, contract: &Contract) -> FailurePolicy {
+        let possible = match contract.block {
+            BlockEffect::Refuse => true,
+            // A failed hook must not keep an agent running that wants to stop.
+            BlockEffect::Ignored | BlockEffect::Continue => false,
+            BlockEffect::Feedback | BlockEffect::EndLoop => effect != FailurePolicy::Ask && self == Self::Contract,
+        };
+        if possible { effect } else { FailurePolicy::Open }
+    }
+}
+
+impl ChainEnd {
+    /// Returns the name of the metadata that marks a deny that ends the chain.
+    pub fn tag(self) -> Option<&'static str> {
+        match self {
+            Self::FirstTagged(tag) | Self::FirstTaggedOrFailure(tag) => Some(tag),
+            Self::Never
+            | Self::FirstDecision
+            | Self::FirstBlockOrRewrite
+            | Self::FirstBlock
+            | Self::FirstBlockOrFailure => None,
+        }
+    }
 }
 
 /// Rule for concurrent hooks that rewrite the same value.

@@ -178,6 +178,15 @@ impl Verdict {
         self
     }
 
+    /// Removes metadata from hooks.
+    #[must_use]
+    pub fn without_metadata(mut self, name: &str) -> Self {
+        if let Some(details) = &mut self.details {
+            details.metadata.remove(name);
+        }
+        self
+    }
+
     /// Returns the reason of the hook that made the decision.
     pub fn reason(&self) -> Option<&str> {
         let details = self.details.as_ref()?;

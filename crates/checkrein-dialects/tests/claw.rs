@@ -146,6 +146,13 @@ fn payload_has_the_event() {
     );
     let odd = payload(&Event::pre_tool_use(ToolCall::new("Bash", RawJson::string("no json"))));
     assert!(odd.contains(r#""tool_input":{"raw":"no json"},"tool_input_json":"no json""#), "{odd}");
+    // Only text that is no JSON is put into an object.
+    for (input, sent) in [("[1,2]", "[1,2]"), ("7", "7"), ("null", "null"), ("true", "true")] {
+        let event = Event::pre_tool_use(ToolCall::new("Bash", json(input)));
+        let payload = payload(&event);
+        assert!(payload.contains(&format!(r#""tool_input":{sent},"tool_input_json":"{input}""#)), "{payload}");
+        assert_eq!(DIALECT.event(&json(&payload), None).unwrap().tool_input(), event.tool_input());
+    }
     for event in [call(), post()] {
         assert_eq!(DIALECT.event(&json(&payload(&event)), None).unwrap().tool_input(), event.tool_input());
     }
@@ -325,5 +332,16 @@ fn conversion_losses_are_reported() {
         let found: Vec<_> = encoded.lost.iter().map(|lost| lost.what.as_str()).collect();
         assert!(found.len() == lost.len() && found.iter().zip(lost).all(|(a, b)| a.starts_with(b)), "{found:?}");
         assert_eq!(decode(&encoded.text).hooks.len(), usize::from(written), "{}", encoded.text);
+    }
+}
+
+#[test]
+fn empty_words_are_no_decision() {
+    for answer in [r#"{"decision":""}"#, r#"{"hookSpecificOutput":{"permissionDecision":""}}"#] {
+        for exit in [0, 2] {
+            let opinion = read(&call(), exit, answer, "").unwrap();
+            let expected = if exit == 0 { Decision::NoOpinion } else { Decision::Deny };
+            assert_eq!((opinion.decision(), opinion.messages().len()), (expected, 0), "{answer}");
+        }
     }
 }

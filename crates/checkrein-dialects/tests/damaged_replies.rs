@@ -1,8 +1,8 @@
 //! Answers that are not quite JSON: a restriction in them is never lost, and nothing else becomes one.
-#![allow(clippy::unwrap_used, reason = "a failed test reports its cause by panicking")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 use checkrein_core::payload::{Prompt, SessionStart, Stop, ToolCall, ToolOutcome};
-use checkrein_core::{Decision, Event, HttpReply, ProcessExit, ProcessReply, RawJson, Reply};
+use checkrein_core::{Decision, Event, FailurePolicy, HttpReply, ProcessExit, ProcessReply, RawJson, Reply};
 use checkrein_dialects::{ALL, Dialect};
 
 fn events() -> Vec<Event> {
@@ -407,4 +407,44 @@ fn nesting_needs_no_stack() {
         }
     });
     small.unwrap().join().unwrap();
+}
+
+/// Values of the wrong type and unknown words, as the documentation lists them.
+#[test]
+fn invalid_values_have_the_documented_effect() {
+    let page = include_str!("../../../docs/dialects.md");
+    let rows: Vec<_> = page
+        .lines()
+        .skip_while(|line| !line.starts_with("A value of the wrong type"))
+        .filter_map(|line| line.strip_prefix("| `")?.split_once(" | "))
+        .take(3)
+        .map(|(names, _)| names.split(", ").map(|name| name.trim_matches('`')).collect::<Vec<_>>())
+        .collect();
+    let [closed, open, ignored] = &rows[..] else { panic!("{rows:?}") };
+    for dialect in ALL {
+        let mut effects = std::collections::BTreeSet::new();
+        for key in ["decision", "permission", "permissionDecision"] {
+            for path in [
+                format!("{{\"{key}\":7}}"),
+                format!("{{\"{key}\":\"nope\"}}"),
+                format!("{{\"hookSpecificOutput\":{{\"{key}\":7}}}}"),
+                format!("{{\"hookSpecificOutput\":{{\"{key}\":\"nope\"}}}}"),
+            ] {
+                let reply = Reply::Process(ProcessReply::new(ProcessExit::Code(0)).stdout(path.as_str()));
+                let event = &events()[0];
+                let effect = match dialect.read(event, reply, false) {
+                    Err(failure) => match dialect.failure_effect(&event.kind(), failure.kind) {
+                        FailurePolicy::Closed => "closed",
+                        _ => "open",
+                    },
+                    Ok(opinion) if opinion.messages().iter().any(|text| text.ends_with("; ignored")) => "ignored",
+                    Ok(_) => continue,
+                };
+                effects.insert(effect);
+            }
+        }
+        for (effect, documented) in [("closed", closed), ("open", open), ("ignored", ignored)] {
+            assert_eq!(effects.contains(effect), documented.contains(&dialect.name), "{} {effect}", dialect.name);
+        }
+    }
 }

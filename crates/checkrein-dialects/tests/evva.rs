@@ -447,3 +447,24 @@ fn conversion_losses_are_reported() {
     let encoded = DIALECT.encode(&[&HookSpec::argv("a", EventKind::Stop, ["./x", "a b"])]).unwrap();
     assert!(encoded.text.contains(r#""command": "./x 'a b'""#), "{}", encoded.text);
 }
+
+/// Time of an async command: 5 minutes. Of an HTTP hook in the background: 30 seconds.
+#[test]
+fn background_hooks_have_their_own_time() {
+    for (event, kind) in [
+        ("PreToolUse", EventKind::PreToolUse),
+        ("PostToolUse", EventKind::PostToolUse),
+        ("Notification", EventKind::Notification),
+        ("SessionStart", EventKind::SessionStart),
+    ] {
+        for (hook, seconds) in [
+            (r#"{"type":"command","command":"log","async":true}"#, 300),
+            (r#"{"type":"command","command":"log","async":true,"timeout":7}"#, 7),
+            (r#"{"type":"http","url":"http://127.0.0.1:1/"}"#, 30),
+            (r#"{"type":"http","url":"http://127.0.0.1:1/","async":false}"#, 10),
+        ] {
+            let decoded = decode(&format!(r#"{{"hooks":{{"{event}":[{{"hooks":[{hook}]}}]}}}}"#));
+            assert_eq!(decoded.hooks[0].timeout_for(&kind).as_secs(), seconds, "{event} {hook}");
+        }
+    }
+}

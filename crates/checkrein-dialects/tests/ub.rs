@@ -77,6 +77,21 @@ fn file_is_decoded() {
 }
 
 #[test]
+fn numbers_in_commands_are_words() {
+    let decoded =
+        decode("hooks: {pre_tool_call: [{command: [head, -n, 5, true, 1.50], on_failure: block, tools: [7]}]}");
+    assert_eq!(codes(&decoded), [""; 0]);
+    let HandlerSpec::Command(command) = &decoded.hooks[0].handler else { panic!() };
+    let words = ["head", "-n", "5", "true", "1.50"].map(str::to_owned).to_vec();
+    assert_eq!(command.run, CommandLine::Argv(words));
+    assert!(decoded.hooks[0].matcher.matches("7"));
+    assert_eq!(
+        codes(&decode("hooks: {pre_tool_call: [{command: [head, [5]], on_failure: block}]}")),
+        ["closed-gate", "wrong-type"]
+    );
+}
+
+#[test]
 fn empty_files_have_no_hooks() {
     for text in
         ["", "model: x\n", "hooks:\n", "hooks: {}\n", "hooks:\n  pre_tool_call:\n", "hooks: {pre_tool_call: []}"]

@@ -179,6 +179,23 @@ async fn evva_continues_once_after_a_refused_stop() {
     assert!(!new().fire(again).await.decision().is_block(), "the host's count takes precedence over a new engine");
 }
 
+/// The agent ignores a block of a stop that hooks have refused before, and asks the other hooks anyway.
+#[tokio::test]
+async fn evva_ignores_a_second_refusal_of_a_stop() {
+    for block in ["exit 2", r#"echo '{"decision":"block","reason":"no"}'"#, r#"echo '{"continue":false}'"#] {
+        let dir = tempfile::tempdir().unwrap();
+        let text = evva_hooks("Stop", &[block, "touch ran"]);
+        let engine = engine(&evva::DIALECT, &text, Format::Json, dir.path(), &[]);
+        let verdict = engine.fire(Event::stop(Stop::new().stop_hook_active(true))).await;
+        assert!(!verdict.decision().is_block() && dir.path().join("ran").exists(), "{block}: {verdict:?}");
+        assert!(!verdict.metadata().any(|(name, _)| name == evva::BLOCKED), "{block}: {verdict:?}");
+        std::fs::remove_file(dir.path().join("ran")).unwrap();
+        let first = engine.fire(Event::stop(Stop::new().stop_hook_active(false))).await;
+        assert!(first.decision().is_block() && !dir.path().join("ran").exists(), "{block}: {first:?}");
+        assert!(first.metadata().any(|(name, _)| name == evva::BLOCKED), "{block}: {first:?}");
+    }
+}
+
 fn claw_hooks(event: &str, commands: &[&str]) -> String {
     let commands: Vec<_> = commands.iter().map(|command| RawJson::string(command).to_string()).collect();
     format!(r#"{{"hooks":{{"{event}":[{}]}}}}"#, commands.join(","))

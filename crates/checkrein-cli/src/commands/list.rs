@@ -139,7 +139,8 @@ fn show_limits(out: &mut impl Write, hook: &HookSpec, kind: &EventKind) -> Resul
     if !hook.dialect.blocks(kind) {
         return Ok(writeln!(out, "; cannot block")?);
     }
-    let [timeout, failure] = [FailureKind::Timeout, FailureKind::Exit].map(|failure| effect(hook, kind, failure));
+    let [timeout, failure] =
+        [FailureKind::Timeout, FailureKind::Exit].map(|failure| hook.failure_effect(kind, failure));
     let failure = match failure {
         FailurePolicy::Open if kind.contract().is_gate() => effect_word(failure).yellow().to_string(),
         _ => effect_word(failure).to_owned(),
@@ -212,17 +213,6 @@ pub fn state(hook: &HookSpec) -> Option<String> {
     }
 }
 
-/// Effect of a failure of this kind at an event.
-pub fn effect(hook: &HookSpec, kind: &EventKind, failure: FailureKind) -> FailurePolicy {
-    let info = &hook.info;
-    // Events that cannot be blocked have nothing to close.
-    if !kind.contract().is_gate() {
-        return FailurePolicy::Open;
-    }
-    let own = if failure == FailureKind::Timeout { info.on_timeout.or(info.on_failure) } else { info.on_failure };
-    own.unwrap_or_else(|| hook.dialect.failure_effect(kind, failure))
-}
-
 /// Command, URL or builtin that a hook runs.
 pub fn work(hook: &HookSpec) -> String {
     match &hook.handler {
@@ -256,8 +246,8 @@ fn as_json(hook: &HookSpec) -> Value {
                 "event": kind.name(),
                 "name": hook.dialect.name_of(kind),
                 "timeout_s": hook.timeout_for(kind).as_secs_f64(),
-                "on_failure": effect(hook, kind, FailureKind::Exit),
-                "on_timeout": effect(hook, kind, FailureKind::Timeout),
+                "on_failure": hook.failure_effect(kind, FailureKind::Exit),
+                "on_timeout": hook.failure_effect(kind, FailureKind::Timeout),
                 "gate": kind.contract().is_gate() && hook.dialect.is_gate(kind),
             })
         })

@@ -179,17 +179,12 @@ impl<'a> Settlement<'a> {
             Err(message) => Some(self.fail(position, hook, Failure::new(FailureKind::Schema, message))),
         };
         self.take_texts(position, hook, opinion);
-        let is_tagged = match self.rules.chain_end {
-            ChainEnd::FirstTagged(tag) | ChainEnd::FirstTaggedOrFailure(tag) => {
-                decision.is_block() && opinion.metadata().any(|(name, _)| name == tag)
-            }
-            ChainEnd::Never
-            | ChainEnd::FirstDecision
-            | ChainEnd::FirstBlock
-            | ChainEnd::FirstBlockOrRewrite
-            | ChainEnd::FirstBlockOrFailure => false,
-        };
-        if is_tagged { ChainStep::End } else { self.step(decision, rewrote, effect) }
+        let has_tag = |tag| opinion.metadata().any(|(name, _)| name == tag);
+        if decision.is_block() && self.rules.chain_end.tag().is_some_and(has_tag) {
+            ChainStep::End
+        } else {
+            self.step(decision, rewrote, effect)
+        }
     }
 
     /// Adds the failure of the hook at this position in config order. The failure of a dry-run hook changes nothing.
@@ -317,15 +312,7 @@ impl<'a> Settlement<'a> {
             .or(on_timeout)
             .or(hook.on_failure)
             .unwrap_or_else(|| self.rules.failures.effect(failure.kind, self.contract()));
-        let possible = match self.contract().block {
-            BlockEffect::Refuse => true,
-            // A failed hook must not keep an agent running that wants to stop.
-            BlockEffect::Ignored | BlockEffect::Continue => false,
-            BlockEffect::Feedback | BlockEffect::EndLoop => {
-                effect != FailurePolicy::Ask && self.rules.blocks == BlockScope::Contract
-            }
-        };
-        if possible { effect } else { FailurePolicy::Open }
+        self.rules.blocks.possible_effect(effect, self.contract())
     }
 
     /// Returns the decision if the event supports it. Otherwise adds a warning and returns no opinion.

@@ -105,7 +105,7 @@ const FAILURES: FailureTable = FailureTable::native()
 
 const TOOL: [FieldRow; 3] = [
     FieldRow::same("tool_name"),
-    FieldRow::same("tool_input").form(FieldEncoding::Object("raw")),
+    FieldRow::same("tool_input").form(FieldEncoding::TextIn("raw")),
     FieldRow::named("tool_input_json", "tool_input").form(FieldEncoding::Text),
 ];
 

@@ -95,6 +95,7 @@ const COMMON: &[FieldRow] = &[
     FieldRow::named("sessionContext.rootSessionId", "session_id"),
     FieldRow::same("workspaceRoots"),
     FieldRow::same("userId"),
+    FieldRow::same("agent_id"),
     FieldRow::same("model"),
 ];
 
@@ -126,8 +127,24 @@ const EVENTS: &[EventRow] = &[
         .observed(),
     EventRow::new("TaskResume", EventKind::SessionResume).event_field("hookName", "agent_resume").always_background(),
     EventRow::new("TaskCancel", EventKind::TurnCancelled).event_field("hookName", "agent_abort").always_background(),
-    EventRow::new("TaskComplete", EventKind::Stop).event_field("hookName", "agent_end").always_background().observed(),
-    EventRow::new("TaskError", EventKind::Error).event_field("hookName", "agent_error").always_background().observed(),
+    EventRow::new("TaskComplete", EventKind::Stop)
+        .event_field("hookName", "agent_end")
+        .always_background()
+        .fields(&[
+            FieldRow::named("turn.outputText", "last_assistant_message"),
+            FieldRow::named("turn.status", "turn_status"),
+        ])
+        .observed(),
+    EventRow::new("TaskError", EventKind::Error)
+        .event_field("hookName", "agent_error")
+        .always_background()
+        .fields(&[
+            FieldRow::same("iteration"),
+            FieldRow::named("error.name", "error_type"),
+            FieldRow::named("error.message", "error"),
+            FieldRow::named("error.stack", "error_details"),
+        ])
+        .observed(),
     EventRow::new("SessionShutdown", EventKind::SessionEnd)
         .event_field("hookName", "session_shutdown")
         .always_background()

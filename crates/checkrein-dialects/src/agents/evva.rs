@@ -8,9 +8,9 @@
 //! | replies `permissionDecision: "deny"` | deny: the call is *denied* | run | |
 //!
 //! The last decision applies, but a later one never cancels a deny, except with
-//! [`Compat::Exact`](checkrein_core::Compat::Exact). A hook that cannot be started, exceeds its timeout or ends with another
-//! code blocks nothing, as in the agent, and is reported. Truncated output and hooks that cannot be loaded block the tool. The
-//! agent has no output limit, and ignores hooks that it cannot load.
+//! [`Compat::Exact`](checkrein_core::Compat::Exact). A hook that ends with another code blocks nothing, as in the agent, and is
+//! reported. These failures block tools and prompts, although the agent ignores them: a hook that cannot be loaded or started,
+//! exceeds its timeout, or whose output exceeds the limit.
 
 use std::time::Duration;
 
@@ -78,7 +78,7 @@ pub static DIALECT: Dialect = Dialect {
         variables: &[
             VariableRow::new("EVVA_PROJECT_DIR", Data::ProjectDir),
             VariableRow::new("EVVA_SESSION_ID", Data::Field("session_id")).or(""),
-            VariableRow::new("EVVA_AGENT_ID", Data::Field("agent_id")).or(""),
+            VariableRow::new("EVVA_AGENT_ID", Data::Field("agent_id")),
         ],
         cwd: Cwd::Host,
         leaves_background: true,
@@ -88,7 +88,7 @@ pub static DIALECT: Dialect = Dialect {
     time: TimeTable {
         classes: &[(TimeClass::Tool, Duration::from_secs(60)), (TimeClass::Notice, Duration::from_secs(10))],
         handlers: &[("http", Duration::from_secs(10))],
-        in_background: &[("http", Duration::from_secs(30))],
+        in_background: &[("command", Duration::from_secs(300)), ("http", Duration::from_secs(30))],
         ..TimeTable::seconds(30)
     },
     rules: Rules::NATIVE
@@ -98,7 +98,7 @@ pub static DIALECT: Dialect = Dialect {
         .concurrent_rewrites(ConcurrentRewrites::LastInOrder)
         .failures(
             FailureTable::open()
-                // The agent ignores these, contrary to its documentation.
+                // The agent ignores these.
                 .at_gates(FailureKind::Timeout, FailurePolicy::Closed)
                 .at_gates(FailureKind::Spawn, FailurePolicy::Closed)
                 .at_gates(FailureKind::OutputCap, FailurePolicy::Closed)

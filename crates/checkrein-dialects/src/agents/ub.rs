@@ -185,10 +185,11 @@ fn spec(decoder: &mut Decoder<'_>, entry: &Node<'_>, kind: &EventKind, id: &str)
             Some(help);
         return Err(why);
     }
-    let mut own = CommandSpec::argv(decoder.texts(command, "command")?);
+    let mut own = CommandSpec::argv(decoder.words(command, "command")?);
     if let Some(env) = entry.get("env").filter(|env| !env.is_null()) {
         for name in decoder.texts(env, "env")? {
-            if !own.env_allow.contains(&name) {
+            // The agent skips an empty name.
+            if !name.is_empty() && !own.env_allow.contains(&name) {
                 own.env_allow.push(name);
             }
         }
@@ -266,7 +267,7 @@ fn on_failure(decoder: &mut Decoder<'_>, members: &[Member<'_>]) -> Result<Optio
 
 fn tools(decoder: &mut Decoder<'_>, node: Option<&Node<'_>>, kind: &EventKind) -> Result<Matcher, String> {
     let Some(node) = node.filter(|node| !node.is_null()) else { return Ok(Matcher::everything()) };
-    let names = decoder.texts(node, "tools")?;
+    let names = decoder.words(node, "tools")?;
     if !decoder.dialect().is_matched(kind) {
         if !names.is_empty() {
             let text = format!("`{}` ignores `tools`, so this hook always runs; remove `tools`", name(kind));

@@ -234,19 +234,34 @@ impl<'a> Decoder<'a> {
         Ok(texts)
     }
 
-    /// Returns the members of an object whose values are strings.
+    /// Returns an array of strings, also for numbers and booleans: `[head, -n, 5]` in YAML has a number, and the author means text.
+    ///
+    /// # Errors
+    /// The message of the problem, which is already reported.
+    pub fn words(&mut self, node: &Node<'_>, what: &str) -> Result<Vec<String>, String> {
+        let mut words = Vec::new();
+        for item in self.array(node, what)? {
+            words.push(self.scalar(item, what)?);
+        }
+        Ok(words)
+    }
+
+    fn scalar(&mut self, node: &Node<'_>, what: &str) -> Result<String, String> {
+        match (node.as_number(), node.as_bool()) {
+            (Some(number), _) => Ok(number.to_owned()),
+            (_, Some(flag)) => Ok(flag.to_string()),
+            _ => self.text(node, what),
+        }
+    }
+
+    /// Returns the members of an object whose values are strings. `PORT: 8080` in YAML is a number, and the author means text.
     ///
     /// # Errors
     /// The message of the problem, which is already reported.
     pub fn pairs(&mut self, node: &Node<'_>, what: &str) -> Result<Vec<(String, String)>, String> {
         let mut pairs = Vec::new();
         for member in self.object(node, what)? {
-            let value = match (&member.value.as_number(), member.value.as_bool()) {
-                // `PORT: 8080` in YAML is a number, and the author means text.
-                (Some(number), _) => (*number).to_owned(),
-                (_, Some(flag)) => flag.to_string(),
-                _ => self.text(&member.value, &format!("{what}.{}", member.key))?,
-            };
+            let value = self.scalar(&member.value, &format!("{what}.{}", member.key))?;
             pairs.push((member.key.to_string(), value));
         }
         Ok(pairs)

@@ -26,6 +26,9 @@ const COMMON_NAME: &str = "common_tool_name";
 /// Field of checkrein's own payloads with the tool input as the agent sent it, if its field names differ.
 const AGENT_INPUT: &str = "agent_tool_input";
 
+/// Prefix of the name of a value whose type differs from that of the field. The field itself is absent then.
+const AGENT_PREFIX: &str = "agent_sent_";
+
 /// Size of JSON values from which payloads for hooks share them instead of copying.
 const SHARE_FROM: usize = 64 * 1024;
 
@@ -76,8 +79,10 @@ impl Dialect {
         }
         // Extra fields of the host are passed on, unless the payload has them already.
         for (name, value) in &event.envelope.extra {
+            let field = name.strip_prefix(AGENT_PREFIX).filter(|field| find_field(&kind, field).is_some());
+            let name = field.unwrap_or(name);
             if !self.fields_of(row).any(|field| field.from == name) {
-                out.extra(name.as_str(), value);
+                out.extra(name, value);
             }
         }
         out.finish()
@@ -107,7 +112,7 @@ impl Dialect {
         let listed = rows().filter(|field| field.form == FieldEncoding::First);
         let plain = rows().filter(|field| field.form != FieldEncoding::First);
         for field in plain.chain(listed).filter(|field| !field.from.is_empty()) {
-            let info = kind.fields().iter().chain(Envelope::fields()).find(|info| info.name == field.from);
+            let info = find_field(&kind, field.from);
             let entry = fields.at(field.name);
             let source = entry.as_ref().map(Entry::value);
             let value = read(field, entry.as_ref(), info.filter(|info| info.required));
@@ -122,15 +127,24 @@ impl Dialect {
         }
         parts.finish(&mut canonical);
         // All other fields are kept under their names.
-        let taken = |key: &str| {
-            let own = |path: &str| strip_key(key, path).is_some() && !foreign.contains(&path);
+        let taken = |key: &str, is_object: bool| {
+            let own = |path: &str| {
+                let inside = strip_key(key, path);
+                inside.is_some_and(|inside| inside.is_empty() || is_object) && !foreign.contains(&path)
+            };
             let named = row.and_then(|row| row.event_field).map_or(self.payload.event, |(place, _)| place);
             own(named) || rows().any(|field| own(field.name))
         };
         for entry in fields.into_iter() {
-            let key = entry.key();
-            if !taken(&key) {
-                canonical.add(key, FieldValue::Part(entry.value()), None);
+            let (key, value) = (entry.key(), FieldValue::Part(entry.value()));
+            if taken(&key, value.json_type() == JsonType::Object) {
+                continue;
+            }
+            // An event whose optional field has another type is not lost for its hooks.
+            if find_field(&kind, &key).is_none_or(|info| info.required || fits(info, &value)) {
+                canonical.add(key, value, None);
+            } else {
+                canonical.add(format!("{AGENT_PREFIX}{key}"), value, None);
             }
         }
         Ok(self.with_common_names(Event::from_fields(&kind, canonical)?))
@@ -237,9 +251,15 @@ fn part_of(event: &Event, path: &str) -> Option<RawJson> {
     }
 }
 
-/// `true` if a value has the canonical type of the field.
+/// Returns a field of the payload or the envelope.
+fn find_field(kind: &EventKind, name: &str) -> Option<&'static FieldInfo> {
+    kind.fields().iter().chain(Envelope::fields()).find(|info| info.name == name)
+}
+
+/// `true` if a value has the canonical type of the field, or is `null`, which means that the field is absent.
 fn fits(info: &FieldInfo, value: &FieldValue<'_>) -> bool {
     match info.json {
+        _ if value.json_type() == JsonType::Null => true,
         "a string" => value.json_type() == JsonType::String,
         "true or false" => value.json_type() == JsonType::Boolean,
         "a whole number" => value.as_str().parse::<u64>().is_ok(),
@@ -299,8 +319,10 @@ fn write(row: &'static FieldRow, field: Option<Field<'_>>, out: &mut ObjectWrite
         (FieldEncoding::TextValues, field) => {
             out.json(row.name, &with_values(&field.to_json(), |value| Some(RawJson::string(value))));
         }
-        (FieldEncoding::Object(_), Field::Json(json)) if json.entries().is_some() => out.json(row.name, json),
-        (FieldEncoding::Object(inside), field) => {
+        (FieldEncoding::TextIn(_), Field::Json(json)) if json.json_type() != JsonType::String => {
+            out.json(row.name, json);
+        }
+        (FieldEncoding::TextIn(inside), field) => {
             out.raw(row.name, &format!("{{{}:{}}}", RawJson::string(inside), field.to_json()));
         }
         (FieldEncoding::First, field) => out.raw(row.name, &format!("[{}]", field.to_json())),
@@ -370,8 +392,8 @@ fn read<'p>(row: &FieldRow, entry: Option<&Entry<'p>>, required: Option<&FieldIn
         FieldEncoding::First => {
             entry.to_json().items()?.next().and_then(|first| RawJson::parse(first).ok()).map(FieldValue::Made)
         }
-        FieldEncoding::Object(inside) => {
-            let mut entries = entry.entries()?;
+        FieldEncoding::TextIn(inside) => {
+            let Some(mut entries) = entry.entries() else { return Some(FieldValue::Part(value)) };
             let first = entries.next();
             match (first, entries.next()) {
                 (Some(only), None) if only.key() == inside => Some(FieldValue::Part(only.value())),

@@ -37,8 +37,8 @@ pub enum FieldEncoding {
     OrJsonText,
     /// A string. Other values become JSON text.
     Text,
-    /// An object. Other values are put into one, under this name.
-    Object(&'static str),
+    /// Unchanged. Text is put into an object, under this name.
+    TextIn(&'static str),
     /// An object whose values are strings with JSON text.
     TextValues,
     /// An array with the value as its first element.

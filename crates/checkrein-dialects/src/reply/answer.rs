@@ -352,7 +352,7 @@ fn has_no_effect(means: KeyMeaning, value: &RawJson) -> bool {
 fn unknown_word(path: &str, word: &str, known: impl Iterator<Item = &'static str> + Clone) -> Failure {
     let hint = match closest_match(word, known.clone()) {
         Some(meant) => format!("did you mean `{meant}`?"),
-        None => format!("use one of {}", known.collect::<Vec<_>>().join(", ")),
+        None => format!("use one of {}", known.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ")),
     };
     schema(format!("`{path}`: unknown decision `{word}`, {hint}"))
 }

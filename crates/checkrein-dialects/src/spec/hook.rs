@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use checkrein_core::property::Properties;
-use checkrein_core::{Condition, EventKind, FailurePolicy, HookInfo, HookSelector, HookState, Matcher, Source};
+use checkrein_core::{
+    Condition, EventKind, FailureKind, FailurePolicy, HookInfo, HookSelector, HookState, Matcher, Source,
+};
 
 use super::handler::text_of;
 use super::{BuiltinSpec, CommandSpec, HandlerSpec, PermissionRule, SandboxSpec};
@@ -144,6 +146,15 @@ impl HookSpec {
         let time = self.timeout.unwrap_or_else(usual);
         let of_event = self.dialect.row(kind).and_then(|row| row.timeout_cap);
         of_event.or(self.dialect.time.cap).map_or(time, |cap| time.min(cap))
+    }
+
+    /// Returns the effect of a failure of this kind at events of this kind.
+    pub fn failure_effect(&self, kind: &EventKind, failure: FailureKind) -> FailurePolicy {
+        let fixed = self.dialect.row(kind).and_then(|row| row.failure_policy);
+        let on_timeout = if failure == FailureKind::Timeout { self.info.on_timeout } else { None };
+        let own = fixed.or(on_timeout).or(self.info.on_failure);
+        let effect = own.unwrap_or_else(|| self.dialect.failure_effect(kind, failure));
+        self.dialect.rules.blocks.possible_effect(effect, kind.contract())
     }
 
     /// Returns the sandbox of its command, if it has one.

@@ -100,3 +100,33 @@ fn hook_files_are_programs() {
     let misspelt = script("/w/PreToolUs", true);
     assert_eq!(problems(&misspelt).iter().map(|fault| fault.0).collect::<Vec<_>>(), ["unknown-event", "closed-gate"]);
 }
+
+/// Source: `agent_end` has `turn: {outputText, status}`, `agent_error` has `error: {name, message, stack}`.
+#[test]
+fn ends_of_tasks_have_their_data() {
+    let base = r#""clineVersion":"3.0.65","timestamp":"t","taskId":"c","sessionContext":{"rootSessionId":"s"},"workspaceRoots":["/w"],"userId":"u","agent_id":"a","iteration":2"#;
+    let read = |rest: &str| {
+        let sent = json(&format!("{{{base},{rest}}}"));
+        let event = DIALECT.event(&sent, None).unwrap();
+        let bytes: Vec<u8> = DIALECT.payload(&event, None).iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
+        let again = RawJson::parse_bytes(&bytes).unwrap();
+        (event.kind(), event.to_json(), again.semantically_eq(&sent))
+    };
+    let (kind, event, is_same) = read(
+        r#""hookName":"agent_end","turn":{"outputText":"done","status":"completed"},"taskComplete":{"taskMetadata":{}}"#,
+    );
+    assert_eq!((kind, is_same), (EventKind::Stop, true));
+    assert!(event.contains(r#""last_assistant_message":"done""#), "{event}");
+    let (kind, event, is_same) = read(
+        r#""hookName":"agent_error","error":{"name":"ApiError","message":"no key","stack":"at x"},"taskCancel":{"taskMetadata":{}}"#,
+    );
+    assert_eq!((kind, is_same), (EventKind::Error, true));
+    assert!(event.contains(r#""error":"no key","error_type":"ApiError","error_details":"at x""#), "{event}");
+    // Other forms of the same fields.
+    let (_, event, _) = read(r#""hookName":"agent_end","turn":3"#);
+    assert!(event.contains(r#""turn":3"#), "{event}");
+    let (_, event, _) = read(r#""hookName":"agent_error","error":"no key""#);
+    assert!(event.contains(r#""error":"no key""#), "{event}");
+    let (_, event, _) = read(r#""hookName":"agent_error","error":["no key"]"#);
+    assert!(event.contains(r#""agent_sent_error":["no key"]"#), "{event}");
+}

@@ -253,9 +253,16 @@ fn lane_is_reported() {
 
 #[test]
 fn timeouts_are_read() {
-    for (dialect, written, seconds) in
-        [(&DIALECT, "0", 60), (&DIALECT, "5", 5), (&DIALECT, "86400", 86400), (&G2, "0", 60), (&G2, "-3", 60)]
-    {
+    for (dialect, written, seconds) in [
+        (&DIALECT, "0", 60),
+        (&DIALECT, "5", 5),
+        (&DIALECT, "86400", 86400),
+        (&G2, "0", 60),
+        (&G2, "-3", 60),
+        // A number in quotes.
+        (&DIALECT, "\"5\"", 5),
+        (&G2, "'5'", 5),
+    ] {
         let decoded = decode(dialect, &gate(&format!("type: command\ncommand: x\ntimeout: {written}")));
         assert_eq!(problems(&decoded), [""; 0]);
         assert_eq!(decoded.hooks[0].timeout_for(&EventKind::PreToolUse).as_secs(), seconds, "{written}");

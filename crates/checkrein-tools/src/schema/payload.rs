@@ -57,7 +57,7 @@ fn info(kind: &EventKind, name: &str) -> Option<&'static FieldInfo> {
 fn row_schema(field: &FieldRow, info: Option<&FieldInfo>) -> Value {
     let own = match (field.form, info) {
         (FieldEncoding::JsonText | FieldEncoding::Text, _) => json!({ "type": "string" }),
-        (FieldEncoding::Object(_), _) => json!({ "type": "object" }),
+        (FieldEncoding::TextIn(_), _) => json!(true),
         (FieldEncoding::TextValues, _) => json!({ "type": "object", "additionalProperties": { "type": "string" } }),
         (FieldEncoding::First, info) => {
             json!({ "type": "array", "prefixItems": [info.map_or(json!(true), field_schema)] })

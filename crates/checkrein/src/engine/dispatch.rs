@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use checkrein_core::{
-    BlockEffect, ChainStep, Event, Failure, FailureKind, FailurePolicy, HookInfo, HookRecord, Record, Rules, RunOrder,
-    Scope, Settlement, Source, Verdict, catch_panic,
+    BlockEffect, ChainEnd, ChainStep, Event, Failure, FailureKind, FailurePolicy, HookInfo, HookRecord, Record, Rules,
+    RunOrder, Scope, Settlement, Source, Verdict, catch_panic,
 };
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
@@ -68,7 +68,13 @@ pub(super) async fn fire(
         if let Some(outcomes) = outcomes {
             outcomes.note(&rules, &event, &settled, &mut records);
         }
+        let decision = settled.decision();
         let mut verdict = shared.stops.after(&event, settled);
+        if let Some(tag) = shared.rules.rules_for(&event.kind()).chain_end.tag()
+            && verdict.decision() != decision
+        {
+            verdict = verdict.without_metadata(tag);
+        }
         debug!(name: "checkrein.settled", decision = %verdict.decision(), warnings = verdict.warnings().len());
         records.sort_by_key(|(position, _)| *position);
         let is_observed = !shared.observers.is_empty() && !records.is_empty();
@@ -118,6 +124,10 @@ fn select(shared: &Shared, event: &Event) -> Selection {
     let hooks = shared.hooks.load_full();
     let mut rules = shared.rules.rules_for(&event.kind());
     rules.compat = shared.compat.or(hooks.compat).unwrap_or(rules.compat);
+    // A refusal that has no effect does not end the chain.
+    if shared.stops.is_reached(event) {
+        rules.chain_end = ChainEnd::Never;
+    }
     let session = session_of(event);
     let mut waited: Vec<SelectedHook> = hooks
         .set

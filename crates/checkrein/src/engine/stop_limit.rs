@@ -51,6 +51,11 @@ impl StopLimit {
         }
     }
 
+    /// `true` if this event is a stop that hooks cannot refuse, because the cap is reached.
+    pub(super) fn is_reached(&self, event: &Event) -> bool {
+        self.cap != 0 && is_stop(event) && self.refused(event).max(refused_before(event)) >= self.cap
+    }
+
     /// Counts a refused stop. Drops the refusal if the cap is exceeded.
     pub fn after(&self, event: &Event, verdict: Verdict) -> Verdict {
         if !is_stop(event) {

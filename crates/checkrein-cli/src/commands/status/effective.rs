@@ -15,7 +15,7 @@ use owo_colors::{OwoColorize, Style};
 use serde_json::{Value, json};
 
 use super::super::config::directory;
-use super::super::list::{conditions, effect, effect_word, shown, state, work};
+use super::super::list::{conditions, effect_word, shown, state, work};
 use super::super::{display_path, display_source, is_verbose, layout, pluralize, printable, shorten_paths};
 use crate::exit::{self, Exit};
 
@@ -153,7 +153,7 @@ fn in_order(loaded: &Loaded) -> Vec<&HookSpec> {
 /// Events that a hook can block, with the effect of its failure there.
 fn gates(hook: &HookSpec) -> impl Iterator<Item = (&str, FailurePolicy)> {
     let kinds = hook.kinds.iter().filter(|kind| kind.contract().is_gate() && hook.dialect.is_gate(kind));
-    kinds.filter(|_| can_block(hook)).map(|kind| (kind.name(), effect(hook, kind, FailureKind::Exit)))
+    kinds.filter(|_| can_block(hook)).map(|kind| (kind.name(), hook.failure_effect(kind, FailureKind::Exit)))
 }
 
 /// `true` if the hook can block at least one of its events.
@@ -219,8 +219,8 @@ fn json_of(loaded: &Loaded, dir: &str, skip: &Skip) -> Value {
             json!({
                 "event": kind.name(),
                 "gate": gates(hook).any(|(gate, _)| gate == kind.name()),
-                "on_failure": effect(hook, kind, FailureKind::Exit),
-                "on_timeout": effect(hook, kind, FailureKind::Timeout),
+                "on_failure": hook.failure_effect(kind, FailureKind::Exit),
+                "on_timeout": hook.failure_effect(kind, FailureKind::Timeout),
             })
         });
         json!({

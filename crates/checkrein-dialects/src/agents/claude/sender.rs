@@ -49,7 +49,8 @@ pub static SENDER: Dialect = Dialect {
     ..CLAUDE
 };
 
-/// Maximum size of each stream and of a reply. More is a failure here; the agent treats the truncated text as complete.
+/// Maximum size of each stream. More is a failure here; the agent treats the truncated text as complete. The body of an HTTP
+/// response has the limit of all dialects.
 const CAP: usize = 64 * 1024;
 
 const COMMON: &[FieldRow] = &[

@@ -29,8 +29,8 @@ const BLOCK: &[(&str, Decision)] = &[("block", Decision::Deny), ("", Decision::N
 const WORDS: &[(&str, Decision)] =
     &[("allow", Decision::Allow), ("ask", Decision::Ask), ("deny", Decision::Deny), ("", Decision::NoOpinion)];
 
-/// Values of the second generation. `allow` has no effect. In the agent `ask` has none either, but checkrein asks, since its
-/// author did not want the tool to run silently.
+/// Values of the second generation. `allow` has no effect. In the agent `ask` has none either, so checkrein never answers it. An
+/// `ask` of a hook is an ask, since its author did not want the tool to run silently.
 const G2_WORDS: &[(&str, Decision)] =
     &[("allow", Decision::NoOpinion), ("ask", Decision::Ask), ("deny", Decision::Deny), ("", Decision::NoOpinion)];
 
@@ -82,7 +82,9 @@ pub(super) const NEWEST_KEYS: &[Key] = &[
 
 pub(super) const G2_KEYS: &[Key] = &[
     Key::new(&["hook_specific_output.hook_event_name"], KeyMeaning::EventName).only_strict().ignore_if_empty(),
-    Key::new(&["hook_specific_output.permission_decision"], KeyMeaning::Decision(G2_WORDS)).at(ONLY_GATE),
+    Key::new(&["hook_specific_output.permission_decision"], KeyMeaning::Decision(G2_WORDS))
+        .at(ONLY_GATE)
+        .never_says(&[Decision::Ask]),
     Key::new(&["hook_specific_output.permission_decision_reason"], KeyMeaning::Reason).at(ONLY_GATE).ignore_if_empty(),
     Key::new(&["decision"], KeyMeaning::Decision(BLOCK)).at(EventScope::Blocking),
     Key::new(&["reason"], KeyMeaning::Reason).ignore_if_empty(),

@@ -234,7 +234,9 @@ impl HookKey {
                 spec.timeout = Some(time);
             }
             Attribute::WholeSeconds { negative } => {
-                let Some(number) = node.as_number().and_then(|number| number.parse::<i64>().ok()) else {
+                // The agent accepts a number in quotes.
+                let written = node.as_number().or_else(|| node.as_str());
+                let Some(number) = written.and_then(|number| number.parse::<i64>().ok()) else {
                     return Err(decoder.wrong_type(node, name, "a whole number of seconds"));
                 };
                 spec.timeout = match u64::try_from(number) {
