@@ -101,6 +101,12 @@ pub fn canonical_input(event: &Event) -> Option<Cow<'_, RawJson>> {
     Some(common.map_or(Cow::Borrowed(input), Cow::Owned))
 }
 
+/// Returns the field of an event's tool input that holds a patch, by the table of the agent that sent it.
+pub fn patch_field(event: &Event) -> Option<&'static str> {
+    let is_patch = |row: &&InputRow| matches!(row.form, InputForm::SeenInPatch(_));
+    sent_as(event)?.inputs.iter().find(is_patch).map(|row| row.own)
+}
+
 /// Returns the tool of an event from the table of the agent that sent it.
 fn sent_as(event: &Event) -> Option<&'static ToolRow> {
     event.dialect()?.table::<Dialect>()?.tool(event.tool_name()?)

@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use checkrein_core::{Event, EventKind, JsonType, RawJson};
+use checkrein_dialects::patch_field;
 
 use super::doubt::Doubt;
 use super::shell::{ParseError, ShellEnv, SimpleCommand, simple_commands, simple_commands_of_argv};
@@ -115,7 +116,10 @@ pub(crate) fn commands(event: &Event) -> Vec<Command> {
         return Command::from_value(input).into_iter().collect();
     }
     // Agents disagree about the name of the field. A call with several of them is checked for each.
-    let one = FIELDS.iter().filter_map(|field| input.field(field)).filter_map(|value| Command::from_value(&value));
+    // Codex sends patches in the field for commands.
+    let patch = patch_field(event);
+    let fields = FIELDS.iter().filter(|field| patch != Some(**field)).filter_map(|field| input.field(field));
+    let one = fields.filter_map(|value| Command::from_value(&value));
     let lists = LISTS.iter().filter_map(|field| input.field(field));
     let several = lists.flat_map(|list| match list.read::<Vec<RawJson>>() {
         Ok(items) => items.iter().map(Command::from_item).collect(),

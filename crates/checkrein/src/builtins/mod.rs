@@ -55,7 +55,7 @@ pub(crate) mod secrets;
 mod session_cache;
 #[doc(hidden)]
 pub mod shell;
-mod text;
+pub(crate) mod text;
 pub mod unsupported;
 
 use checkrein_core::{Failure, FailureKind};

@@ -1,7 +1,7 @@
 //! Cuts texts to a size, always between characters.
 
 /// Returns the longest start of at most `bytes` bytes.
-pub(super) fn head(text: &str, bytes: usize) -> &str {
+pub(crate) fn head(text: &str, bytes: usize) -> &str {
     let end = (0..=bytes.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
     &text[..end]
 }

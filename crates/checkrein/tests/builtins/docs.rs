@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use checkrein::Registry;
 use checkrein::builtins::{all, block_dangerous_commands::RULES};
+use checkrein::{Decision, Registry};
 
 #[test]
 fn builtins_page_is_current() {
@@ -25,11 +25,13 @@ fn builtins_page_is_current() {
          all other hooks of the event. They run in config order, and each one receives the result of the previous \
          one.\n\n\
          ## Rules of `block_dangerous_commands`\n\n\
-         `--allow=RULE`, `--ask=RULE` and `--deny=RULE` change the decision of a rule.\n\n\
+         `--allow=RULE`, `--ask=RULE` and `--deny=RULE` change the decision of a rule. Rules that match ordinary commands are \
+         off unless one of these arguments names them.\n\n\
          | rule | default | matches a command that |\n|---|---|---|\n",
     );
     for rule in RULES {
-        writeln!(text, "| `{}` | {} | {} |", rule.name, rule.decision, rule.why).unwrap();
+        let decision = if rule.decision == Decision::NoOpinion { "off" } else { rule.decision.name() };
+        writeln!(text, "| `{}` | {decision} | {} |", rule.name, rule.why).unwrap();
     }
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/builtins.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {

@@ -14,6 +14,7 @@ mod doubt;
 mod guards;
 mod load;
 mod log;
+mod opt_in;
 mod ordinary;
 mod paths;
 mod protect_self;

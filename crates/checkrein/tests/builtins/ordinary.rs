@@ -225,7 +225,9 @@ async fn no_guard_flags_ordinary_commands() {
         |name: &str, args: &[&str]| HookSpec::builtin(name, EventKind::PreToolUse, name).args(args.iter().copied());
     let guards = [
         vec![hook("block_dangerous_commands", &[])],
+        vec![hook("block_dangerous_commands", &["--deny=git_force_push_any"])],
         vec![hook("protect_paths", &[".env", ".git", "~/.ssh", "/etc"])],
+        vec![hook("protect_paths", &["--read", ".env", "~/.ssh"])],
         vec![hook(
             "protect_self",
             &["deny:/etc/checkrein", "ask:/home/ann/.claude/settings.json", "ask:**/.claude/settings.json"],

@@ -7,7 +7,7 @@ use super::super::find_command::Find;
 use super::super::options::Options;
 use super::super::shell::{Expanded, SimpleCommand};
 use super::disk::{is_accounts, is_device};
-use super::rules::{Context, quoted, with_tilde};
+use super::rules::{Context, Reason, quoted, with_tilde};
 use super::target::{PathOperand, SYSTEM, Target};
 
 /// Returns the first operand whose target matches, with its classification.
@@ -40,6 +40,24 @@ fn deletes_directories(command: &SimpleCommand) -> bool {
         "srm" | "trash" | "rimraf" => true,
         _ => false,
     }
+}
+
+/// Returns the reason for every command that deletes directories with their contents. `trash` keeps them.
+pub(super) fn deletes_recursively(command: &SimpleCommand, context: &Context<'_>) -> Option<Reason> {
+    const ADVICE: &str = "delete single files by name, or ask the user to run it";
+    if let Some(find) = Find::new(command, context.commands).filter(|find| find.deletes && !find.is_filtered) {
+        let roots: Vec<_> = find.roots.iter().map(|root| with_tilde(root, context.home)).collect();
+        return Some(format!("`find {}` deletes a directory with its contents; {ADVICE}", roots.join(" ")).into());
+    }
+    let operands: Vec<_> = command.operands().map(|operand| with_tilde(operand, context.home)).collect();
+    let shown = || quoted(command, &operands.iter().map(String::as_str).collect::<Vec<_>>());
+    if command.name != "trash" && deletes_directories(command) {
+        return Some(format!("{} deletes directories with their contents; {ADVICE}", shown()).into());
+    }
+    // `rm $FILE` is ordinary, `rm -$X` is not.
+    let option = command.args.iter().find(|arg| command.name == "rm" && !arg.known && arg.text.starts_with('-'))?;
+    let text = format!("{} may delete directories: only the running shell knows `{}`", shown(), option.text);
+    Some(Reason { text, is_certain: false })
 }
 
 pub(super) fn find_deletes(command: &SimpleCommand, context: &Context<'_>) -> Option<String> {

@@ -3,6 +3,8 @@
 use super::super::global_options;
 use super::super::options::Options;
 use super::super::shell::{Expanded, SimpleCommand};
+use super::super::text::head;
+use super::rules::Reason;
 
 /// Returns the subcommand of git and its arguments.
 fn git(command: &SimpleCommand) -> Option<(&str, &[Expanded])> {
@@ -64,6 +66,69 @@ pub(super) fn push(command: &SimpleCommand) -> Option<Push> {
         }
     }
     unclear
+}
+
+/// Returns the reason for every push, except a dry run.
+pub(super) fn pushes(command: &SimpleCommand) -> Option<Reason> {
+    if let Some(unknown) = unknown_subcommand(command) {
+        return Some(unknown);
+    }
+    let (name, args) = git(command)?;
+    let is_push = match name {
+        "push" | "send-pack" => true,
+        "subtree" | "lfs" => Options::of("git", args).operands().next().is_some_and(|first| first.text == "push"),
+        _ => false,
+    };
+    if !is_push || Options::of("git push", args).has("n", &["dry-run"]) {
+        return None;
+    }
+    Some(format!("{} pushes to a remote repository", quoted(name, args)).into())
+}
+
+/// Returns the reason for every push that overwrites a branch, also with a lease.
+pub(super) fn force_push(command: &SimpleCommand) -> Option<Reason> {
+    if let Some(unknown) = unknown_subcommand(command) {
+        return Some(unknown);
+    }
+    let ("push", args) = git(command)? else { return None };
+    let push = Options::of("git push", args);
+    if push.has("n", &["dry-run"]) {
+        return None;
+    }
+    let is_forced = push.has("f", &["force", "force-with-lease", "force-if-includes", "mirror"])
+        || push.operands().skip(1).any(|operand| operand.text.starts_with('+'));
+    let shown = quoted("push", args);
+    if is_forced {
+        return Some(format!("{shown} is a force push, which overwrites commits of the remote branch").into());
+    }
+    // `git push origin $BRANCH` is ordinary. `git push $ARGS` may be anything.
+    let unknown = push.operands().next().filter(|first| !first.known && first.may_split)?;
+    let text = format!("{shown} may be a force push: only the running shell knows `{}`", unknown.text);
+    Some(Reason { text, is_certain: false })
+}
+
+/// Returns the reason if the subcommand of git is unknown, and so may be `push`.
+fn unknown_subcommand(command: &SimpleCommand) -> Option<Reason> {
+    if command.name != "git" {
+        return None;
+    }
+    let index = global_options::subcommand("git", &command.args)?;
+    let name = command.args.get(index).filter(|name| name.could_be("push") && !name.known)?;
+    let word = head(&name.text.replace(char::is_control, " "), 60).to_owned();
+    Some(Reason { text: format!("`git {word}` may push: only the running shell knows `{word}`"), is_certain: false })
+}
+
+/// A command of git for a reason. URLs and values of options are left out, because they may contain a secret.
+fn quoted(name: &str, args: &[Expanded]) -> String {
+    let is_public = |word: &&str| !word.contains("://") && !word.contains('@');
+    let words = args.iter().map(|arg| arg.text.as_str()).map(|word| match word.split_once('=') {
+        Some((option, _)) if option.starts_with('-') => option,
+        _ => word,
+    });
+    let words: Vec<&str> = ["git", name].into_iter().chain(words.filter(is_public)).collect();
+    let line = words.join(" ").replace(char::is_control, " ");
+    let shown = head(&line, 120);
+    format!("`{shown}{}`", if shown.len() < line.len() { "…" } else { "" })
 }
 
 pub(super) fn git_discards(command: &SimpleCommand) -> Option<String> {

@@ -13,11 +13,11 @@
 //! command language, PowerShell or `cmd`.
 //!
 //! - **Arguments**: none, or `--allow=RULE`, `--ask=RULE`, `--deny=RULE` to change the decision of a rule. [`RULES`]
-//!   lists the rules and their default decisions.
+//!   lists the rules and their default decisions. Some rules are off by default, because they match ordinary commands.
 //! - **Events**: `pre_tool_use`, `tool_guard`, `permission_request`, `pre_shell`. The builtin reads `command`, `cmd` and
 //!   similar fields of the tool's input: a text or a list of arguments.
 //!
-//! Example: `block_dangerous_commands --allow=git_discard --deny=rm_here`
+//! Example: `block_dangerous_commands --allow=git_discard --deny=rm_recursive --ask=git_push`
 
 mod delete;
 mod disk;
@@ -34,7 +34,7 @@ use checkrein_core::{Decision, Opinion, closest_match};
 use super::args::{option, unknown_option};
 use super::commands::parse_commands;
 use crate::handler::{Builtin, BuiltinCall, BuiltinDoc};
-use rules::Context;
+use rules::{Context, Reason};
 pub use rules::{RULES, Rule};
 
 pub(super) fn builtin() -> Builtin {
@@ -78,15 +78,28 @@ fn check(call: &BuiltinCall<'_>, decisions: &[Decision]) -> Opinion {
     let parsed = parse_commands(call.event, home.as_deref(), &cwd);
     let context =
         Context { home: home.as_deref(), cwd: &cwd, commands: &parsed.simple_commands, doubt: parsed.doubt() };
-    let reason = |rule: &Rule| parsed.simple_commands.iter().find_map(|command| (rule.reason)(command, &context));
+    // A certain match comes before one that depends on an unknown part.
+    let reason = |rule: &Rule| {
+        let mut unsure = None;
+        for command in &parsed.simple_commands {
+            match (rule.reason)(command, &context) {
+                Some(reason) if reason.is_certain => return Some(reason),
+                reason => unsure = unsure.or(reason),
+            }
+        }
+        unsure
+    };
     // The strongest decision applies. Of equal ones, the first rule gives the reason.
     let mut strongest: Option<(&Rule, Decision, String)> = None;
     for (rule, &decision) in RULES.iter().zip(decisions) {
         if decision != Decision::NoOpinion
             && strongest.as_ref().is_none_or(|(_, strongest, _)| decision > *strongest)
-            && let Some(reason) = reason(rule)
+            && let Some(Reason { text, is_certain }) = reason(rule)
         {
-            strongest = Some((rule, decision, reason));
+            let decision = if is_certain { decision } else { decision.min(Decision::Ask) };
+            if strongest.as_ref().is_none_or(|(_, strongest, _)| decision > *strongest) {
+                strongest = Some((rule, decision, text));
+            }
         }
     }
     let found = match strongest {

@@ -11,10 +11,10 @@ use checkrein_core::Decision;
 use super::super::doubt::Doubt;
 use super::super::shell::{Expanded, SimpleCommand};
 use super::super::text;
-use super::delete::{chmod_root, deletes, find_deletes, unknown_target};
+use super::delete::{chmod_root, deletes, deletes_recursively, find_deletes, unknown_target};
 use super::disk::{changes_accounts, formats_disk, moves_to_null, writes_device};
 use super::download::runs_download;
-use super::git::{Push, git_discards, push};
+use super::git::{Push, force_push, git_discards, push, pushes};
 use super::system::{kills_all, removes_crontab, shuts_down, starts_itself, unknown_program};
 use super::target::Target;
 
@@ -32,12 +32,25 @@ pub(super) struct Context<'a> {
 pub struct Rule {
     /// Name of the rule in arguments.
     pub name: &'static str,
-    /// Default decision.
+    /// Default decision. [`Decision::NoOpinion`]: the rule is off unless an argument selects it.
     pub decision: Decision,
     /// Effect of the commands that the rule matches, for the documentation.
     pub why: &'static str,
     /// Returns the reason if the rule matches the command.
-    pub(super) reason: fn(&SimpleCommand, &Context<'_>) -> Option<String>,
+    pub(super) reason: fn(&SimpleCommand, &Context<'_>) -> Option<Reason>,
+}
+
+/// Reason why a rule matches a command.
+pub(super) struct Reason {
+    pub(super) text: String,
+    /// `false` if the match depends on a part of the command that only a running shell knows. The rule then asks at most.
+    pub(super) is_certain: bool,
+}
+
+impl From<String> for Reason {
+    fn from(text: String) -> Self {
+        Self { text, is_certain: true }
+    }
 }
 
 impl fmt::Debug for Rule {
@@ -56,7 +69,10 @@ macro_rules! rules {
             name: stringify!($name),
             decision: Decision::$decision,
             why: $why,
-            reason: $reason,
+            reason: |command, context| {
+                let reason: fn(&SimpleCommand, &Context<'_>) -> Option<_> = $reason;
+                reason(command, context).map(Reason::from)
+            },
         }, )+];
     };
 }
@@ -98,6 +114,12 @@ rules! {
             Push::Main(_) => None,
             Push::Unclear(reason) => Some(reason),
         };
+    rm_recursive NoOpinion "deletes directories with their contents, such as every `rm -rf`",
+        deletes_recursively;
+    git_force_push_any NoOpinion "force-pushes any branch, also with a lease",
+        |command, _| force_push(command);
+    git_push NoOpinion "pushes to a remote repository",
+        |command, _| pushes(command);
     git_discard Ask "discards uncommitted changes, untracked files or stashes",
         |command, _| git_discards(command);
     crontab_remove Ask "deletes all scheduled jobs of the user",
@@ -107,7 +129,7 @@ rules! {
     unknown_program Ask "runs a program whose name only the running shell knows",
         unknown_program;
     unreadable Ask "cannot be parsed as a shell command",
-        |_, _| None;
+        |_, _| None::<String>;
 }
 
 /// Longest command in a reason, in bytes.

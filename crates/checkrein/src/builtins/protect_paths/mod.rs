@@ -1,4 +1,4 @@
-//! Denies writing, editing, moving and deleting certain files.
+//! Denies writing, editing, moving and deleting certain files, and with `--read` also reading them.
 //!
 //! A tool call is denied if a path field of its input names such a file (`file_path`, `path`, `notebook_path`, `filePath`
 //! and similar, and patches). It is also denied if its shell command writes to the file: by a redirection, or as a target
@@ -14,22 +14,29 @@
 //! and other programs write, paths that only a running shell knows, and other spellings of a name on case-insensitive file
 //! systems.
 //!
-//! - **Arguments**: patterns. Without a slash, a pattern matches a name in any directory (`.env`, `*.pem`). With a slash,
+//! With `--read`, the builtin also denies tools that read such a file, and shell commands that name it as a file: `cat .env`,
+//! `source .env`, `< .env`. It asks about `grep -r` in a directory that contains such a file. Programs that only show the
+//! name of a file are allowed, such as `ls`. Other programs that read whole directories are not noticed.
+//!
+//! - **Arguments**: `--read` and patterns. Without a slash, a pattern matches a name in any directory (`.env`, `*.pem`). With a slash,
 //!   it is a path from the working directory (`config/prod.yaml`, `secrets/**`), from home (`~/.ssh`) or from the root
 //!   (`/etc`). Every pattern also matches everything below. `!pattern` is an exception; the last match applies.
-//! - **Events**: `pre_tool_use`, `tool_guard`, `permission_request`, `pre_shell`, `pre_file_write`, `pre_mcp`.
+//! - **Events**: `pre_tool_use`, `tool_guard`, `permission_request`, `pre_shell`, `pre_file_write`, `pre_file_read`,
+//!   `pre_mcp`.
 //!
-//! Example: `protect_paths .env* !.env.example .git ~/.ssh`
+//! Example: `protect_paths --read .env* !.env.example .git ~/.ssh`
 
 pub(super) mod named;
+mod reads;
 mod targets;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use checkrein_core::{Event, Failure, Opinion};
+use checkrein_core::{Decision, Event, Failure, Opinion};
 use globset::GlobMatcher;
 
+use super::args::unknown_option;
 use super::commands::{ParsedCommands, parse_commands};
 use super::doubt::{has_unknown_name, is_wholly_unknown};
 use super::off_thread;
@@ -40,18 +47,29 @@ use crate::handler::{Builtin, BuiltinCall, BuiltinDoc};
 
 pub(super) fn builtin() -> Builtin {
     let prepared = Builtin::prepared(|args| {
-        if args.is_empty() {
+        let (options, patterns): (Vec<_>, Vec<_>) = args.iter().cloned().partition(|arg| arg.starts_with("--"));
+        if let Some(unknown) = options.iter().find(|option| *option != READ) {
+            return Err(unknown_option(unknown, &[READ]).into());
+        }
+        if patterns.is_empty() {
             return Err("has no patterns; pass at least one, such as `.env`".into());
         }
-        let patterns = Arc::new(Patterns::parse(args)?);
-        Ok(Builtin::new(move |call| Box::pin(run(call, Arc::clone(&patterns)))))
+        let denies_reading = !options.is_empty();
+        let patterns = Arc::new(Patterns::parse(&patterns)?);
+        Ok(Builtin::new(move |call| Box::pin(run(call, Arc::clone(&patterns), denies_reading))))
     });
     prepared.described(
         BuiltinDoc::new("Denies writing, editing, moving and deleting files that match a pattern.")
-            .args("patterns such as `.env`, `config/**`, `~/.ssh`; `!pattern` for exceptions")
-            .events("`pre_tool_use`, `tool_guard`, `permission_request`, `pre_shell`, `pre_file_write`, `pre_mcp`"),
+            .args("patterns such as `.env`, `config/**`, `~/.ssh`; `!pattern` for exceptions; `--read` also denies reading")
+            .events(
+                "`pre_tool_use`, `tool_guard`, `permission_request`, `pre_shell`, `pre_file_write`, `pre_file_read`, \
+                 `pre_mcp`",
+            ),
     )
 }
+
+/// Option that also denies reading.
+const READ: &str = "--read";
 
 /// A path that a tool call writes, moves or removes.
 #[derive(Debug, Clone)]
@@ -121,12 +139,21 @@ pub(super) fn affected_paths(event: &Event, cwd: &Path, home: Option<&str>) -> A
     Affected { paths, unknown, astray, parsed }
 }
 
-async fn run(call: BuiltinCall<'_>, patterns: Arc<Patterns>) -> Result<Opinion, Failure> {
+async fn run(call: BuiltinCall<'_>, patterns: Arc<Patterns>, denies_reading: bool) -> Result<Opinion, Failure> {
     if call.event.tool_input().is_none() {
         return Ok(Opinion::none());
     }
     let (event, cwd, home) = (call.event.clone(), call.cwd(), call.env.var("HOME"));
-    off_thread(move || check(&event, &patterns.resolve(&cwd, home.as_deref()), &cwd, home.as_deref())).await
+    off_thread(move || {
+        let patterns = patterns.resolve(&cwd, home.as_deref());
+        let changes = check(&event, &patterns, &cwd, home.as_deref());
+        if !denies_reading || changes.decision() == Decision::Deny {
+            return changes;
+        }
+        let reads = reads::check(&event, &patterns, &cwd, home.as_deref());
+        if reads.decision() > changes.decision() { reads } else { changes }
+    })
+    .await
 }
 
 fn check(event: &Event, patterns: &ResolvedPatterns, cwd: &Path, home: Option<&str>) -> Opinion {
@@ -164,7 +191,12 @@ fn check(event: &Event, patterns: &ResolvedPatterns, cwd: &Path, home: Option<&s
 
 /// `true` if the name of an unknown path is unknown, or could be one that a pattern protects.
 fn could_be_protected(path: &Expanded, patterns: &ResolvedPatterns) -> bool {
-    has_unknown_name(path) || components(path).any(|component| patterns.protecting_name(&component))
+    has_unknown_name(path) || could_be_named(path, patterns)
+}
+
+/// `true` if the known part of an unknown path could be a name that a pattern protects.
+fn could_be_named(path: &Expanded, patterns: &ResolvedPatterns) -> bool {
+    components(path).any(|component| patterns.protecting_name(&component))
 }
 
 /// Returns the components of a path, with their unknown parts.

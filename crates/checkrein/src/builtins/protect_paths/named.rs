@@ -316,11 +316,14 @@ pub(super) fn diff_files(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Returns the files that the tool may write.
 pub(super) fn in_input(event: &Event, cwd: &Path, home: Option<&str>) -> Vec<AffectedPath> {
+    if is_read_only(event) { Vec::new() } else { all_in_input(event, cwd, home) }
+}
+
+/// Returns all files that the input names.
+pub(super) fn all_in_input(event: &Event, cwd: &Path, home: Option<&str>) -> Vec<AffectedPath> {
     let Some(input) = event.tool_input() else { return Vec::new() };
-    if is_read_only(event) {
-        return Vec::new();
-    }
     let mut affected = Vec::new();
     let mut add = |text: &str| {
         affected.extend(spellings(text).iter().map(|path| AffectedPath::new(path, home, &[cwd.to_owned()])));

@@ -25,6 +25,8 @@ pub struct SimpleCommand {
     pub args: Vec<Expanded>,
     /// Files that the shell opens for writing.
     pub writes: Vec<Expanded>,
+    /// Files that the shell opens for reading.
+    pub reads: Vec<Expanded>,
     /// Programs whose output is the standard input.
     pub fed_by: Vec<String>,
     /// Text of the standard input, if known.

@@ -81,6 +81,7 @@ pub(super) struct Interpreter<'a> {
 #[derive(Debug, Clone, Default)]
 struct Context {
     writes: Vec<Expanded>,
+    reads: Vec<Expanded>,
     fed_by: Rc<[String]>,
     /// Text of the standard input, if known. [`super::expand::UNKNOWN`] stands for unknown parts.
     input: Option<Rc<str>>,
@@ -208,7 +209,8 @@ impl<'a> Interpreter<'a> {
             match redirect.kind {
                 RedirectKind::Write => context.writes.extend(values),
                 RedirectKind::Read => {
-                    fed_by.extend(values.into_iter().flat_map(|value| value.from));
+                    fed_by.extend(values.iter().flat_map(|value| value.from.iter().cloned()));
+                    context.reads.extend(values);
                     context.input = None;
                 }
                 RedirectKind::Here => {
@@ -274,8 +276,9 @@ impl<'a> Interpreter<'a> {
             for assignment in &command.assignments {
                 self.assign(assignment, false)?;
             }
-            if !context.writes.is_empty() {
-                self.push(SimpleCommand { writes: context.writes.clone(), ..SimpleCommand::default() })?;
+            if !context.writes.is_empty() || !context.reads.is_empty() {
+                let (writes, reads) = (context.writes.clone(), context.reads.clone());
+                self.push(SimpleCommand { writes, reads, ..SimpleCommand::default() })?;
             }
             return Ok(None);
         };
@@ -328,7 +331,8 @@ impl<'a> Interpreter<'a> {
     }
 
     fn push(&mut self, command: SimpleCommand) -> Result<(), ParseError> {
-        let words = command.args.iter().chain(&command.writes).map(|word| 16 + word.text.len() + 8 * word.from.len());
+        let redirects = command.writes.iter().chain(&command.reads);
+        let words = command.args.iter().chain(redirects).map(|word| 16 + word.text.len() + 8 * word.from.len());
         self.work.spend(COMMAND + 12 * command.fed_by.len() + words.sum::<usize>())?;
         if self.commands.len() > COMMANDS {
             return Err(ParseError("it runs too many commands"));
@@ -363,13 +367,14 @@ impl<'a> Interpreter<'a> {
             name: name.clone(),
             args: args.to_vec(),
             writes: context.writes.clone(),
+            reads: context.reads.clone(),
             fed_by: context.fed_by.to_vec(),
             input: context.input.as_deref().map(words::as_shown),
             multiplies: context.multiplies,
             ..SimpleCommand::default()
         })?;
         // The outer command already has the redirections.
-        let inner = Context { writes: Vec::new(), multiplies: false, ..context.clone() };
+        let inner = Context { writes: Vec::new(), reads: Vec::new(), multiplies: false, ..context.clone() };
         if self.depth >= DEPTH {
             return Err(ParseError("programs start programs too deeply"));
         }
