@@ -82,16 +82,28 @@ fn show(out: &mut impl Write, planned: &ExplainedHook) -> io::Result<()> {
     let hook = &planned.hook;
     let (id, source) = (printable(&hook.info.id), display_source(&hook.info.source));
     let text = |text: &str| shorten_paths(&printable(text));
-    let matcher = match hook.matcher.pattern() {
-        "" => "no matcher".to_owned(),
-        pattern => format!("matcher `{pattern}` matches"),
-    };
+    let matcher = why(planned);
     let sandbox = if planned.hook.sandbox().is_some() { "; in a sandbox" } else { "" };
     let dry_run = if hook.info.dry_run { "; dry run: cannot block" } else { "" };
     match (&planned.why_not, &planned.fails) {
         (Some(why), _) => writeln!(out, "  {}  {id} ({source}): {}", "skip".dimmed(), text(&why_not(planned, why))),
         (None, Some(fails)) => writeln!(out, "  {}  {id} ({source}): {}{dry_run}", "fail".red(), text(fails)),
         (None, None) => writeln!(out, "  {}  {id} ({source}): {}{sandbox}{dry_run}", "run ".green(), text(&matcher)),
+    }
+}
+
+/// Reason why a hook runs: its matcher and its condition.
+pub fn why(planned: &ExplainedHook) -> String {
+    let matcher = match planned.hook.matcher.pattern() {
+        "" => "no matcher".to_owned(),
+        pattern => format!("matcher `{pattern}` matches"),
+    };
+    match (&planned.hook.condition, &planned.undecided) {
+        (None, _) => matcher,
+        (Some(condition), None) => format!("{matcher}; condition `{}` is true", condition.text()),
+        (Some(condition), Some(why)) => {
+            format!("{matcher}; condition `{}` cannot be decided ({why}), so it runs", condition.text())
+        }
     }
 }
 
@@ -115,5 +127,6 @@ fn as_json(planned: &ExplainedHook) -> Value {
         "dry_run": info.dry_run,
         "why_not": planned.why_not.as_ref().map(|why| why_not(planned, why)),
         "fails": planned.fails,
+        "undecided": planned.undecided,
     })
 }

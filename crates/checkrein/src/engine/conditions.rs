@@ -89,6 +89,16 @@ pub(super) fn text_of(value: &RawJson) -> String {
     }
 }
 
+/// Returns the reason why it is unknown if the permission rule of a hook matches an event, for a rule that matches it.
+pub(super) fn undecided(spec: &HookSpec, event: &Event, env: &HandlerEnv) -> Option<String> {
+    let pattern = spec.permission_rule.as_ref()?.pattern.as_ref()?;
+    if commands::commands(event).is_empty() {
+        return None;
+    }
+    let cwd = event.envelope.cwd.as_ref().map_or_else(|| env.cwd.clone(), PathBuf::from);
+    rule_command::undecided(pattern, event, env.var("HOME").as_deref(), &cwd)
+}
+
 /// Condition that a call of the rule's tool matches its pattern. Never holds for events without a tool.
 ///
 /// The pattern is compared with the shell command of the input, if it has one ([`rule_command`]). Otherwise with its path
@@ -123,7 +133,6 @@ impl RulePattern {
         let paths = input_fields::paths(input);
         let fits_path = paths.iter().any(|path| self.path.fits(path, &cwd, self.home.as_deref()));
         if !commands::commands(event).is_empty() {
-            // Codex sends patches in the field for commands.
             return fits_path || rule_command::fits(&self.pattern, event, self.home.as_deref(), &cwd);
         }
         if paths.is_empty() { self.fits_values(input) } else { fits_path }

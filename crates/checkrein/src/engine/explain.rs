@@ -7,7 +7,7 @@ use std::sync::Arc;
 use checkrein_core::{Event, FailureKind, HookState, SkipReason};
 use checkrein_dialects::HookSpec;
 
-use super::Engine;
+use super::{Engine, conditions};
 
 /// One hook, and the reason if it would not run.
 #[derive(Debug, Clone)]
@@ -19,6 +19,8 @@ pub struct ExplainedHook {
     pub why_not: Option<SkipReason>,
     /// Reason why the hook would fail before it starts: it is broken, or not approved.
     pub fails: Option<String>,
+    /// Reason why it is unknown if the condition is true. The hook then runs: a guard that runs too often is safer.
+    pub undecided: Option<String>,
 }
 
 impl Engine {
@@ -39,7 +41,11 @@ impl Engine {
                     (_, Err(failure)) => Some(failure.to_string()),
                     _ => None,
                 };
-                ExplainedHook { hook: Arc::clone(&loaded.spec), why_not: entry.skip_reason, fails }
+                let undecided = match entry.skip_reason {
+                    None => conditions::undecided(&loaded.spec, &event, &self.shared.env),
+                    Some(_) => None,
+                };
+                ExplainedHook { hook: Arc::clone(&loaded.spec), why_not: entry.skip_reason, fails, undecided }
             })
             .collect()
     }

@@ -15,6 +15,7 @@ use crate::builtins::commands::{ParsedCommands, parse_commands};
 use crate::builtins::doubt::{Doubt, Line, base};
 use crate::builtins::global_options;
 use crate::builtins::shell::{Expanded, SimpleCommand};
+use crate::builtins::text::head;
 use crate::wildcard::wildcard;
 
 pub(super) fn fits(pattern: &str, event: &Event, home: Option<&str>, cwd: &Path) -> bool {
@@ -26,6 +27,48 @@ pub(super) fn fits(pattern: &str, event: &Event, home: Option<&str>, cwd: &Path)
     parse_error.is_some()
         || texts.iter().any(|text| pattern.fits(text.trim()))
         || simple_commands.iter().any(|command| pattern.fits_command(command, doubt, &mut work))
+}
+
+/// Returns the reason why it is unknown if a command matches, for a pattern that [`fits`]. `None`: the command matches.
+pub(super) fn undecided(pattern: &str, event: &Event, home: Option<&str>, cwd: &Path) -> Option<String> {
+    let pattern = Pattern::new(pattern);
+    let parsed = parse_commands(event, home, cwd);
+    let doubt = parsed.doubt();
+    let mut work = 0;
+    if parsed.texts.iter().any(|text| pattern.fits(text.trim())) {
+        return None;
+    }
+    let mut unknown = None;
+    for command in &parsed.simple_commands {
+        if !pattern.fits_command(command, doubt, &mut work) {
+            continue;
+        }
+        let words = || std::iter::once(&command.program).chain(&command.args);
+        if words().all(|word| word.known) || pattern.fits_command(&with_fixed_words(command), doubt, &mut work) {
+            return None;
+        }
+        let word = words().find(|word| !word.known).map(|word| word.text.replace(char::is_control, " "));
+        unknown = unknown.or(word);
+    }
+    match (unknown, parsed.parse_error) {
+        (Some(word), _) => Some(format!("only the running shell knows `{}`", head(&word, 60))),
+        (None, Some(why)) => Some(format!("the command cannot be parsed: {why}")),
+        (None, None) => None,
+    }
+}
+
+/// Returns the command with a text that no pattern contains in the place of each unknown word.
+fn with_fixed_words(command: &SimpleCommand) -> SimpleCommand {
+    let fixed = |word: &Expanded| match word.known {
+        true => word.clone(),
+        false => Expanded { text: "\u{fffd}".to_owned(), known: true, ..Expanded::default() },
+    };
+    SimpleCommand {
+        program: fixed(&command.program),
+        args: command.args.iter().map(fixed).collect(),
+        name: command.name.clone(),
+        ..SimpleCommand::default()
+    }
 }
 
 /// Maximum number of comparisons of characters with one pattern. The rule matches a call that would need more.

@@ -127,10 +127,7 @@ fn hook(out: &mut impl Write, fired: &Fired, record: &HookRecord) -> io::Result<
     {
         // A hook that is broken or not approved is selected, and fails before it runs.
         let verb = if planned.fails.is_some() { "selected" } else { "ran" };
-        match planned.hook.matcher.pattern() {
-            "" => writeln!(out, "      {verb}: no matcher")?,
-            pattern => writeln!(out, "      {verb}: matcher `{}` matches", printable(pattern))?,
-        }
+        writeln!(out, "      {verb}: {}", printable(&super::super::explain::why(planned)))?;
     }
     if is_background {
         writeln!(out, "      runs in the background; cannot block")?;
