@@ -27,11 +27,11 @@ impl Exit {
 pub const SUCCESS: Exit = Exit(0);
 /// A problem was found, or an operation failed.
 pub const FAILURE: Exit = Exit(1);
-/// `run`: the verdict is deny or halt.
+/// `run`, `try`: the verdict is deny or halt.
 pub const DENIED: Exit = Exit(2);
-/// `run`: the verdict is ask or defer.
+/// `run`, `try`: the verdict is ask or defer.
 pub const ASK: Exit = Exit(3);
-/// `run`: the verdict is deny because a hook failed.
+/// `run`, `try`: the verdict is deny because a hook failed.
 pub const FAILED_CLOSED: Exit = Exit(4);
 /// An argument is invalid.
 pub const USAGE: Exit = Exit(64);

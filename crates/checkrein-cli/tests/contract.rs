@@ -45,6 +45,9 @@ const CALLS: &[(&[&str], Option<&str>)] = &[
     (&["run", "PreToolUse", "--input", r#"{"command":"deny ask fail"}"#], Some("record")),
     (&["run", "Stop"], Some("record")),
     (&["run", "SessionStart", "--as", "claude"], Some("record")),
+    (&["try", "deny ask fail"], Some("try")),
+    (&["try", "--tool", "Read", "--path", "a", "--as", "claude,codex,cline"], Some("try")),
+    (&["try", "--event", "Stop", "--as", "claude"], Some("try")),
     (&["explain", "PreToolUse", "--all"], Some("explain")),
     (&["explain", "SessionEnd"], Some("explain")),
     (&["bench", "--runs", "2", "--warmup", "0"], Some("bench")),
@@ -156,8 +159,12 @@ fn exit_codes_are_those_of_the_help() {
     let place = place();
     let input = |word: &str| format!(r#"{{"command":"{word}"}}"#);
     for (word, code) in [("fine", 0), ("deny", 2), ("halt", 2), ("ask", 3), ("fail", 4)] {
-        let ran = place.run(&["run", "PreToolUse", "--input", &input(word)]);
-        assert_eq!(ran.code, code, "{word}: {ran:?}");
+        for call in
+            [&["run", "PreToolUse", "--input", &input(word)][..], &["try", word], &["try", word, "--as", "codex"]]
+        {
+            let ran = place.run(call);
+            assert_eq!(ran.code, code, "{call:?}: {ran:?}");
+        }
     }
     for (call, code) in [
         (&["explain", "PreToolUse"][..], 0),
@@ -171,8 +178,15 @@ fn exit_codes_are_those_of_the_help() {
         (&["convert", "--from", "native", "--to", "ub"], 1),
         (&["convert", "--from", "claude", "--to", "native"], 1),
         (&["convert", "--from", "native", "--to", "native"], 0),
-        (&["init", "--dry-run"], 0),
+        (&["try", "ls"], 0),
+        (&["try", "--tool", "Read", "--path", "a", "--as", "codex"], 1),
+        (&["try"], 64),
+        (&["try", "ls", "--as", "none"], 64),
+        (&["try", "ls", "--event", "Stop"], 64),
+        (&["try", "ls", "--event", "NoSuchEvent"], 64),
+        (&["init", "--project", "--dry-run"], 0),
         (&["init"], 1),
+        (&["init", "--project", "--yes"], 1),
         (&["init", "--from", "claude"], 1),
         (&["init", "x.json"], 64),
         (&["install", "claude"], 0),

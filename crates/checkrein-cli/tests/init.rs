@@ -44,7 +44,7 @@ fn told(ran: &Ran, code: i32, says: &str) {
 #[test]
 fn writes_a_starter_config_and_shows_it() {
     let place = Place::with(&[]);
-    let ran = place.run(&["init"]);
+    let ran = place.run(&["init", "--project", "--yes"]);
     told(&ran, 0, "will write .checkrein/hooks.yaml:\n");
     told(&ran, 0, "wrote .checkrein/hooks.yaml\n");
     assert_eq!(read(&place, ".checkrein/hooks.yaml"), ran.stdout);
@@ -55,19 +55,29 @@ fn writes_a_starter_config_and_shows_it() {
 }
 
 #[test]
-fn starter_config_is_valid_and_every_hook_works() {
-    let place = Place::with(&[]);
-    place.run(&["init", "--yes"]);
-    let checked = place.run(&["check", "--strict"]);
-    assert_eq!((checked.code, checked.stderr.as_str()), (0, ""), "{}", checked.stdout);
+fn starter_config_is_valid_and_quiet() {
+    for place in
+        [Place::with(&[]), Place::with(&[("home/.claude/settings.json", "{}\n"), ("home/.codex/config.toml", "")])]
+    {
+        place.run(&["init", "--yes"]);
+        let checked = place.run(&["check", "--strict"]);
+        assert_eq!((checked.code, checked.stderr.as_str()), (0, ""), "{}", checked.stdout);
+        let file = read(&place, "home/.config/checkrein/hooks.yaml");
+        assert_eq!(file.lines().filter(|line| line.starts_with("  - id: ")).count(), 2);
+    }
+}
 
+#[test]
+fn every_example_hook_works() {
+    let place = Place::with(&[]);
     let played = place.run(&["simulate", "--json"]);
-    assert_eq!((played.code, played.stderr.as_str()), (0, ""));
+    assert_eq!(played.code, 0, "{}", played.stderr);
     let records: Vec<Record> = played.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let hooks = || records.iter().flat_map(|record| &record.hooks);
     assert!(hooks().all(|hook| hook.outcome != HookOutcome::Failure), "{}", played.stdout);
-    let file = read(&place, ".checkrein/hooks.yaml");
-    let ids: Vec<_> = file.lines().filter_map(|line| line.strip_prefix("  - id: ")).collect();
+    let examples = [include_str!("../src/starter/examples.yaml"), include_str!("../src/starter/shell_examples.yaml")];
+    let ids: Vec<_> =
+        examples.iter().flat_map(|text| text.lines()).filter_map(|line| line.strip_prefix("  - id: ")).collect();
     assert_eq!(ids.len(), 9);
     for id in ids {
         let did = |hook: &&checkrein::record::HookRecord| {
@@ -81,12 +91,12 @@ fn starter_config_is_valid_and_every_hook_works() {
 fn existing_file_is_overwritten_only_with_force() {
     let mine = "# mine\nhooks: []\n";
     let place = Place::with(&[(".checkrein/hooks.yaml", mine)]);
-    for arguments in [&["init"][..], &["init", "--yes"], &["init", "--json"]] {
+    for arguments in [&["init", "--project"][..], &["init", "--project", "--yes"], &["init", "--project", "--json"]] {
         let ran = place.run(arguments);
         told(&ran, 1, "nothing was written: .checkrein/hooks.yaml already exists; use --force to overwrite it\n");
         assert_eq!(read(&place, ".checkrein/hooks.yaml"), mine);
     }
-    let ran = place.run(&["init", "--force"]);
+    let ran = place.run(&["init", "--project", "--force"]);
     told(&ran, 0, "will change .checkrein/hooks.yaml:");
     assert!(
         ran.stdout.starts_with("--- existing\n+++ new\n@@") && ran.stdout.contains("\n-# mine\n"),
@@ -94,31 +104,41 @@ fn existing_file_is_overwritten_only_with_force() {
         ran.stdout
     );
     assert!(read(&place, ".checkrein/hooks.yaml").contains("id: no-destruction"));
-    told(&place.run(&["init"]), 0, "is up to date");
+    told(&place.run(&["init", "--project"]), 0, "is up to date");
 }
 
 #[test]
 fn existing_file_in_another_format_is_reported() {
     let place = Place::with(&[(".checkrein/hooks.toml", "")]);
-    told(&place.run(&["init"]), 1, ".checkrein/hooks.toml already exists; use --force to write a second file");
+    told(
+        &place.run(&["init", "--project", "--yes"]),
+        1,
+        ".checkrein/hooks.toml already exists; use --force to write a second file",
+    );
     assert!(!exists(&place, ".checkrein/hooks.yaml"));
-    told(&place.run(&["init", "--force"]), 0, ".checkrein/hooks.toml exists too; checkrein reads both files");
+    told(
+        &place.run(&["init", "--project", "--force"]),
+        0,
+        ".checkrein/hooks.toml exists too; checkrein reads both files",
+    );
     assert!(exists(&place, ".checkrein/hooks.toml") && exists(&place, ".checkrein/hooks.yaml"));
 }
 
 #[test]
 fn init_in_a_subdirectory_uses_the_existing_folder() {
     let place = Place::with(&[("sub/deep/x", ""), (".checkrein/hooks.yaml", "hooks: []\n")]);
-    told(&place.run(&["init", "--dir", "sub/deep"]), 1, ".checkrein/hooks.yaml already exists");
+    told(&place.run(&["init", "--project", "--yes", "--dir", "sub/deep"]), 1, ".checkrein/hooks.yaml already exists");
     std::fs::remove_dir_all(place.dir.path().join(".checkrein")).unwrap();
-    told(&place.run(&["init", "--dir", "sub/deep"]), 0, "wrote .checkrein/hooks.yaml");
+    told(&place.run(&["init", "--project", "--yes", "--dir", "sub/deep"]), 0, "wrote .checkrein/hooks.yaml");
     assert!(!exists(&place, "sub/deep/.checkrein"));
 }
 
 #[test]
 fn user_file_is_private() {
     let place = Place::with(&[]);
-    told(&place.run(&["init", "--user"]), 0, "wrote ~/.config/checkrein/hooks.yaml");
+    for (flag, word) in [("--yes", "wrote ~/.config/checkrein/hooks.yaml"), ("--user", "hooks.yaml is up to date")] {
+        told(&place.run(&["init", flag]), 0, word);
+    }
     assert_eq!(mode(&place, "home/.config/checkrein/hooks.yaml"), 0o600);
     assert!(!exists(&place, ".checkrein"));
     assert!(place.run(&["list"]).stdout.contains("no-destruction"));
@@ -127,13 +147,15 @@ fn user_file_is_private() {
 #[test]
 fn a_dry_run_writes_nothing() {
     let place = Place::with(&[(".claude/settings.json", CLAUDE)]);
-    for arguments in
-        [&["init", "--dry-run"][..], &["init", "--dry-run", "--force"], &["init", "--from", "claude", "--dry-run"]]
-    {
+    for arguments in [
+        &["init", "--project", "--dry-run"][..],
+        &["init", "--dry-run", "--force"],
+        &["init", "--from", "claude", "--dry-run"],
+    ] {
         let ran = place.run(arguments);
         told(&ran, 0, "nothing was written: this is a dry run");
         assert!(ran.stdout.contains("hooks"), "{}", ran.stdout);
-        assert!(!exists(&place, ".checkrein"));
+        assert!(!exists(&place, ".checkrein") && !exists(&place, "home/.config/checkrein/hooks.yaml"));
     }
 }
 
@@ -189,9 +211,9 @@ fn import_that_loses_a_blocking_hook_writes_nothing() {
 fn json_reports_the_outcome() {
     let place = Place::with(&[]);
     for (arguments, outcome, written) in [
-        (&["init", "--json", "--dry-run"][..], "dry-run", false),
-        (&["init", "--json"], "written", true),
-        (&["init", "--json"], "same", false),
+        (&["init", "--project", "--json", "--dry-run"][..], "dry-run", false),
+        (&["init", "--project", "--json"], "written", true),
+        (&["init", "--project", "--json"], "same", false),
     ] {
         let ran = place.run(arguments);
         let json: Value = serde_json::from_str(&ran.stdout).unwrap();
@@ -206,7 +228,7 @@ fn init_asks_on_a_terminal() {
     let place = Place::with(&[]);
     let talk = |arguments: &[&str], then: &[(&str, Does<'_>)]| terminal::talk(place.command(arguments), 100, then);
     for no in ["\n", "n\n", "what\n", "\x04"] {
-        let (code, shown) = talk(&["init"], &[("? [y/N] ", Does::Types(no))]);
+        let (code, shown) = talk(&["init", "--project"], &[("? [y/N] ", Does::Types(no))]);
         assert_eq!(code, 1, "{shown}");
         assert!(
             shown.contains("id: no-destruction") && shown.contains("nothing was written: you answered no"),
@@ -214,28 +236,80 @@ fn init_asks_on_a_terminal() {
         );
         assert!(!exists(&place, ".checkrein"));
     }
-    let (code, shown) = talk(&["init"], &[("write ", Does::Types("y\n"))]);
+    let (code, shown) = talk(&["init", "--project"], &[("write ", Does::Types("y\n"))]);
     assert_eq!(code, 0, "{shown}");
     // A yes at the terminal replaces --force.
     place.write(".checkrein/hooks.yaml", "# \x1b[31mmine\nhooks: []\n");
-    let (code, shown) = talk(&["init"], &[("overwrite ", Does::Types("no\n"))]);
+    let (code, shown) = talk(&["init", "--project"], &[("overwrite ", Does::Types("no\n"))]);
     assert_eq!(code, 1, "{shown}");
     assert!(shown.contains("-# <U+001B>[31mmine") && read(&place, ".checkrein/hooks.yaml").contains("mine"), "{shown}");
-    assert_eq!(talk(&["init", "--yes"], &[]).0, 1);
-    assert_eq!(talk(&["init"], &[("overwrite ", Does::Types("yes\n"))]).0, 0);
+    assert_eq!(talk(&["init", "--project", "--yes"], &[]).0, 1);
+    assert_eq!(talk(&["init", "--project"], &[("overwrite ", Does::Types("yes\n"))]).0, 0);
     assert!(!read(&place, ".checkrein/hooks.yaml").contains("mine"));
+}
+
+/// A home directory in which Claude Code and Codex have run.
+fn with_agents() -> Place {
+    Place::with(&[("home/.claude/settings.json", "{}\n"), ("home/.codex/config.toml", "")])
+}
+
+#[test]
+fn init_asks_which_agents_to_guard() {
+    let question = "found claude and codex; guard which of them?";
+    let file = "home/.config/checkrein/hooks.yaml";
+    for no in ["none\n", "n\n", "\x04"] {
+        let place = with_agents();
+        let (code, shown) = terminal::talk(place.command(&["init"]), 100, &[(question, Does::Types(no))]);
+        assert!(code == 1 && shown.contains("nothing was written: you answered no"), "{shown}");
+        assert!(!exists(&place, file));
+    }
+    for (answer, command, named) in [
+        ("\n", "checkrein install claude codex", "claude and codex"),
+        ("all\n", "checkrein install claude codex", "claude and codex"),
+        ("codex\n", "checkrein install codex", "codex"),
+    ] {
+        let place = with_agents();
+        let (code, shown) = terminal::talk(place.command(&["init"]), 100, &[(question, Does::Types(answer))]);
+        assert_eq!(code, 0, "{shown}");
+        assert!(shown.contains(&format!("next: `{command}` makes {named} call checkrein")), "{shown}");
+        assert!(exists(&place, file) && !exists(&place, ".checkrein"));
+    }
+    let place = with_agents();
+    let answers = [(question, Does::Types("cursor\n")), ("is not one of", Does::Types("claude\n"))];
+    let (code, shown) = terminal::talk(place.command(&["init"]), 100, &answers);
+    assert!(code == 0 && shown.contains("`cursor` is not one of claude and codex"), "{shown}");
+}
+
+#[test]
+fn without_a_terminal_init_needs_yes() {
+    let place = with_agents();
+    let ran = place.run(&["init"]);
+    told(
+        &ran,
+        1,
+        "nothing was written: there is no terminal to ask which agents to guard; use --yes for all that were found",
+    );
+    told(&ran, 1, "(claude and codex)");
+    told(&Place::with(&[]).run(&["init"]), 1, "there is no terminal to ask on; use --yes");
+    assert!(!exists(&place, "home/.config/checkrein/hooks.yaml"));
+    let ran = place.run(&["init", "--yes"]);
+    told(&ran, 0, "wrote ~/.config/checkrein/hooks.yaml\n");
+    told(&ran, 0, "next: `checkrein install claude codex` makes claude and codex call checkrein\n");
+    told(&ran, 0, "then: `checkrein try 'git push'` shows the answer that an agent gets\n");
+    let (_, json) = place.run_json(&["init", "--json"]);
+    assert_eq!((&json["outcome"], &json["agents"]), (&"same".into(), &serde_json::json!(["claude", "codex"])));
 }
 
 #[test]
 fn write_errors_are_reported() {
     let place = Place::with(&[(".checkrein", "in the way\n")]);
-    told(&place.run(&["init"]), 1, "cannot write .checkrein/hooks.yaml: ");
+    told(&place.run(&["init", "--project", "--yes"]), 1, "cannot write .checkrein/hooks.yaml: ");
     assert_eq!(read(&place, ".checkrein"), "in the way\n");
 
     let place = Place::with(&[(".checkrein/x", "")]);
     let folder = place.dir.path().join(".checkrein");
     std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o555)).unwrap();
-    let ran = place.run(&["init"]);
+    let ran = place.run(&["init", "--project", "--yes"]);
     std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
     if rustix::process::geteuid().is_root() {
         common::skip("unprivileged", "permissions do not stop root");
@@ -248,7 +322,7 @@ fn write_errors_are_reported() {
 #[test]
 fn usage_errors_exit_with_64() {
     let place = Place::with(&[]);
-    for arguments in [&["init", "--from", "unknown"][..], &["init", "file.json"], &["init", "--what"]] {
+    for arguments in [&["init", "--from", "unknown"][..], &["init", "file.json"], &["init", "--user", "--project"]] {
         assert_eq!(place.run(arguments).code, 64, "{arguments:?}");
     }
     assert!(!exists(&place, ".checkrein"));

@@ -39,7 +39,7 @@ fn records(printed: &str) -> Vec<Record> {
 }
 
 #[test]
-fn without_hooks_a_starter_set_is_shown() {
+fn without_hooks_examples_are_shown() {
     insta::assert_snapshot!(steady(&fine(Place::with(&[]).run(&["simulate"]))));
 }
 
@@ -47,7 +47,7 @@ fn without_hooks_a_starter_set_is_shown() {
 fn json_output_is_one_record_per_line() {
     let ran = Place::with(&[]).run(&["simulate", "--json"]);
     assert_eq!(ran.code, 0);
-    assert!(ran.stderr.contains("playing a starter set"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("playing example hooks"), "{}", ran.stderr);
     let records = records(&ran.stdout);
     assert_eq!(records.len(), 18);
     for decision in [Decision::Deny, Decision::Ask, Decision::NoOpinion] {
@@ -155,13 +155,13 @@ fn hooks_of_other_agents_use_their_rules() {
 }
 
 #[test]
-fn starter_set_is_not_played_if_a_file_has_errors() {
+fn examples_are_not_played_if_a_file_has_errors() {
     let place = Place::with(&[(".checkrein/hooks.yaml", "hooks: 5\n")]);
     let ran = place.run(&["simulate"]);
     assert_eq!(ran.code, 0);
     assert!(ran.stderr.contains(".checkrein/hooks.yaml:1:8"), "{}", ran.stderr);
-    assert!(!ran.stdout.contains("starter set"), "{}", ran.stdout);
-    // A named file replaces the starter set, even if it has no hooks.
+    assert!(!ran.stdout.contains("example hooks"), "{}", ran.stdout);
+    // A named file replaces the examples, even if it has no hooks.
     let place = Place::with(&[("empty.yaml", "hooks: {}\n")]);
     let printed = fine(place.run(&["simulate", "--config", "empty.yaml"]));
     assert!(printed.contains(", 0 runs of hooks"), "{printed}");

@@ -58,6 +58,7 @@ const MORE: &[&[&str]] = &[
     &["test"],
     &["init", "--dry-run"],
     &["install", "claude", "--dry-run"],
+    &["try", "ls", "--as", "claude"],
     &["uninstall", "claude", "--dry-run"],
     &["status", "claude", "--no-versions"],
     &["audit", "verify"],

@@ -298,7 +298,7 @@ fn review_shows_every_changed_byte() {
 #[test]
 fn init_approves_written_hooks_without_scripts() {
     let place = Place::untrusted(&[]);
-    let written = place.run(&["init"]);
+    let written = place.run(&["init", "--project", "--yes"]);
     assert!(written.code == 0 && written.stderr.contains("approved"), "{written:?}");
     assert_eq!(place.run(&["trust", "check"]).code, 0);
     // Hooks with scripts, which were not shown, wait for approval.

@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 pub mod agent_adapter;
+mod agent_call;
 mod event_builder;
 pub mod hook_tests;
 pub mod install;
@@ -21,4 +22,5 @@ pub mod samples;
 pub mod schema;
 pub mod simulate;
 
+pub use agent_call::{AgentCall, AgentCallError};
 pub use event_builder::{EventBuilder, EventBuilderError};

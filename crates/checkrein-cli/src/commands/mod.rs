@@ -34,6 +34,7 @@ pub mod status;
 pub mod terminal;
 pub mod test;
 pub mod trust;
+pub mod try_call;
 mod visible;
 
 use std::fmt;

@@ -1,6 +1,6 @@
 //! Documentation tests: run the commands of the user pages and compare the output with the text.
 //!
-//! The pages are `README.md`, `docs/getting-started.md` and every page below `docs/guides/`. Each page has its own project
+//! The pages are `README.md`, `docs/getting-started.md`, `docs/recipes.md` and every page below `docs/guides/`. Each page has its own project
 //! and home directory. [`page`] describes the markup. [`image`] generates `docs/images/terminal.svg`.
 //!
 //! `UPDATE_DOCS=1 cargo test -p checkrein-cli --test docs` rewrites the pages and the image.
@@ -43,6 +43,12 @@ fn readme_shows_what_its_commands_print() {
 fn getting_started_shows_what_its_commands_print() {
     let commands = check_page(&repository().join("docs/getting-started.md"));
     assert!(commands >= 3, "docs/getting-started.md has only {commands} commands");
+}
+
+#[test]
+fn recipes_show_what_their_commands_print() {
+    let commands = check_page(&repository().join("docs/recipes.md"));
+    assert!(commands >= 1, "docs/recipes.md has no commands");
 }
 
 #[test]

@@ -254,7 +254,7 @@ fn links_of_a_project_are_not_followed_out_of_it() {
     symlink(&outside, place.path(".checkrein")).unwrap();
     symlink(&outside, place.path("out")).unwrap();
     let convert = ["convert", "good.yaml", "--from", "native", "--to", "claude", "--force", "--output", "out/new.json"];
-    for arguments in [&["init", "--yes", "--force"][..], &convert] {
+    for arguments in [&["init", "--project", "--yes", "--force"][..], &convert] {
         let ran = place.run(arguments);
         assert!(ran.code == 1 && ran.stderr.contains("leads out of the project, to "), "{ran:?}");
     }

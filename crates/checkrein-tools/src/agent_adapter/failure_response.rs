@@ -81,8 +81,11 @@ impl AgentAdapter {
         self.audit_log(&self.sources_in(&dir).only(&filter).load(), &dir)
     }
 
-    /// Audit log of the loaded files. `None` if they configure no audit log.
+    /// Audit log of the loaded files. `None` if they configure no audit log, or for a trial.
     pub(super) fn audit_log(&self, loaded: &Loaded, dir: &Path) -> Option<AuditLog> {
+        if self.is_trial {
+            return None;
+        }
         let settings = loaded.audit.as_ref()?;
         Some(AuditLog::from_settings(settings).on_behalf_of(self.agent.name, dir))
     }

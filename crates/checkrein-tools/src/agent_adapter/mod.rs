@@ -72,6 +72,7 @@ pub struct AgentAdapter {
     on_failure: FailurePolicy,
     cancel: CancelSignal,
     skip_cleanup: bool,
+    is_trial: bool,
     recording: event_recording::RecordingSwitch,
     phase: Phase,
 }
@@ -116,6 +117,7 @@ impl AgentAdapter {
             on_failure: FailurePolicy::Closed,
             cancel: CancelSignal(None),
             skip_cleanup: false,
+            is_trial: false,
             phase: Phase::Foreground,
             recording: event_recording::RecordingSwitch::default(),
         }
@@ -190,6 +192,14 @@ impl AgentAdapter {
     #[must_use]
     pub fn recording(mut self, control: crate::recording::RecordingControl) -> Self {
         self.recording.control = Some(control);
+        self
+    }
+
+    /// Leaves no trace of the event: the state of the session is not read or written, and nothing is added to the audit log.
+    /// The hooks run.
+    #[must_use]
+    pub fn as_trial(mut self) -> Self {
+        self.is_trial = true;
         self
     }
 
@@ -402,11 +412,11 @@ impl AgentAdapter {
     /// identifies the session.
     fn session_store(&self, event: &Event) -> Arc<dyn SessionStore> {
         match &self.state {
-            Some(dir) => {
+            Some(dir) if !self.is_trial => {
                 let unnamed = format!("{} {}", self.agent.name, event.envelope.cwd.as_deref().unwrap_or_default());
                 Arc::new(FileSessionStore::new(dir).unnamed(unnamed))
             }
-            None => Arc::new(MemorySessionStore::default()),
+            _ => Arc::new(MemorySessionStore::default()),
         }
     }
 

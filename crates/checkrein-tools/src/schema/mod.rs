@@ -13,6 +13,7 @@ mod payload;
 
 pub use outputs::{
     bench, check, convert, effective, events, explain, init, install, list, say, status, trust, trust_done, trust_lock,
+    try_call,
 };
 pub use payload::payload;
 
@@ -56,6 +57,7 @@ pub const ALL: &[Schema] = &[
     Schema { name: "record-status", about: "output of `record --json`", make: record_status },
     Schema { name: "replay", about: "output of `replay --json`", make: replay },
     Schema { name: "explain", about: "output of `explain --json`", make: explain },
+    Schema { name: "try", about: "output of `try --json`", make: try_call },
     Schema { name: "bench", about: "output of `bench --json`", make: bench },
     Schema { name: "list", about: "output of `list --json`", make: list },
     Schema { name: "check", about: "output of `check --json`", make: check },

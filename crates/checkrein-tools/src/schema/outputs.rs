@@ -1,6 +1,6 @@
 //! Schemas of the `--json` outputs of commands.
 
-use checkrein_core::{EventKind, FailurePolicy, Scope};
+use checkrein_core::{Decision, EventKind, FailurePolicy, Scope};
 use serde_json::{Map, Value, json};
 
 use super::DRAFT;
@@ -70,6 +70,36 @@ fn part(mut schema: schemars::Schema) -> Value {
 fn source(more: &[(&str, Value)]) -> Value {
     let line = || or_null(&json!({ "type": "integer", "minimum": 1 }));
     object(&[&[("file", or_null(&text())), ("line", line()), ("scope", scope())][..], more].concat())
+}
+
+/// Schema of the output of `try --json`.
+pub fn try_call() -> Value {
+    let decision = || part(schemars::schema_for!(Decision));
+    let hook = object(&[("id", text()), ("source", source(&[]))]);
+    let heard = object(&[
+        ("decision", decision()),
+        ("reason", or_null(&text())),
+        ("context", list_of(&text())),
+        ("messages", list_of(&text())),
+        ("rewrites", flag()),
+    ]);
+    let answer = object(&[("stdout", text()), ("stderr", text()), ("exit", json!({ "type": "integer" }))]);
+    let agent = object(&[
+        ("agent", text()),
+        ("installed", flag()),
+        ("event", event_kind()),
+        ("tool", or_null(&text())),
+        ("decision", decision()),
+        ("reason", or_null(&text())),
+        ("failed_closed", flag()),
+        ("hook", or_null(&hook)),
+        ("told", heard),
+        ("answer", answer),
+        ("notes", list_of(&text())),
+    ]);
+    let skipped = object(&[("agent", text()), ("why", text())]);
+    let report = object(&[("examples", flag()), ("agents", list_of(&agent)), ("skipped", list_of(&skipped))]);
+    root("Answers of checkrein to one event, by agent", report)
 }
 
 /// Schema of the output of `list --json`.
@@ -149,6 +179,7 @@ pub fn explain() -> Value {
         ("dry_run", flag()),
         ("why_not", or_null(&text())),
         ("fails", or_null(&text())),
+        ("undecided", or_null(&text())),
     ]);
     let plan = object(&[("event", event_kind()), ("subject", or_null(&text())), ("hooks", list_of(&hook))]);
     root("Hooks that would run for an event, and reasons why others would not", plan)
@@ -248,6 +279,7 @@ pub fn init() -> Value {
         ("text", text()),
         ("lost", list_of(&lost())),
         ("gates_lost", count()),
+        ("agents", list_of(&text())),
     ]);
     root("Written config file, or the reason why it was not written", done)
 }

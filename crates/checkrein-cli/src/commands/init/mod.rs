@@ -1,7 +1,9 @@
 //! `checkrein init`: writes a starter hook file, or imports the hooks of another agent.
 //!
-//! `text` creates the file's text. Existing files are replaced only after a yes or with --force.
+//! `text` creates the file's text, `agents` asks which agents are to be guarded. Existing files are replaced only after a yes or
+//! with --force.
 
+mod agents;
 mod text;
 
 use std::io::{BufRead, IsTerminal, Write};
@@ -9,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use checkrein::Scope;
+use checkrein::dialects::Dialect;
 use checkrein::dialects::agents::native;
 use checkrein::document::MAX_SIZE;
 use checkrein::hook_files::{FileStatus, Locations, Sources};
@@ -25,8 +28,12 @@ use crate::exit::{self, Exit};
 
 /// Write a starter config, or import an agent's hooks
 ///
-/// Shows the file first, and asks on a terminal. An existing file is overwritten only after a yes or with --force. If an
-/// import would lose a blocking hook, nothing is written without --force.
+/// Writes a quiet set of hooks for all your projects: it denies destructive commands, asks before a push, and leaves
+/// everything else alone. Finds the agents on this machine, and asks which of them are to be guarded. With --project, the hooks
+/// are for the project. With --from, they are the hooks of an agent, for the project unless --user is set.
+///
+/// Shows the file first. Without a terminal, nothing is written unless --yes is set. An existing file is overwritten only
+/// after a yes or with --force. If an import would lose a blocking hook, nothing is written without --force.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:
   0   written, or already there
@@ -35,8 +42,8 @@ use crate::exit::{self, Exit};
 
 Example:
   checkrein init
-  checkrein init --from claude --dry-run
-  checkrein init --user --yes")]
+  checkrein init --project --yes
+  checkrein init --from claude --dry-run")]
 pub struct Arguments {
     /// Import the hooks of this agent instead of the starter set
     #[arg(long, value_name = "AGENT")]
@@ -44,9 +51,12 @@ pub struct Arguments {
     /// Files to import instead of the usual locations
     #[arg(requires = "from")]
     files: Vec<PathBuf>,
-    /// Write the user file instead of the project file
-    #[arg(long)]
+    /// Write your own file; this is the default without --from
+    #[arg(long, conflicts_with = "project")]
     user: bool,
+    /// Write the file of the project, which its users share
+    #[arg(long)]
+    project: bool,
     /// Start directory; the project file is at the root of its repository
     #[arg(long, value_name = "DIR", default_value = ".")]
     dir: PathBuf,
@@ -56,7 +66,7 @@ pub struct Arguments {
     /// Overwrite an existing file, and import even if a blocking hook is lost
     #[arg(long)]
     force: bool,
-    /// Do not ask for confirmation
+    /// Do not ask, and guard all agents that are found
     #[arg(long, short)]
     yes: bool,
     /// Print the result as JSON, and do not ask
@@ -76,15 +86,20 @@ enum InitResult {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Exit> {
     let dir = directory(&arguments.dir)?;
-    let scope = if arguments.user { Scope::User } else { Scope::Project };
+    let is_import = arguments.from.is_some();
+    let scope = match arguments.project || (is_import && !arguments.user) {
+        true => Scope::Project,
+        false => Scope::User,
+    };
+    let mut agents = if is_import { Vec::new() } else { agents::find(&dir) };
     let proposed = match &arguments.from {
         None => DraftFile::starter(),
         Some(DialectName(from)) => DraftFile::import(from, &arguments.files, &dir, scope)?,
     };
     let target = Target::find(&dir, scope, proposed.extension)?;
-    let done = write_if_allowed(arguments, &proposed, &target)?;
+    let done = write_if_allowed(arguments, &proposed, &target, &mut agents)?;
     if arguments.json {
-        print_json(&proposed, &target, &done)?;
+        print_json(&proposed, &target, &done, &agents)?;
     }
     match &done {
         InitResult::Written => super::print_note(&format!("wrote {}", display_path(&target.path))),
@@ -99,13 +114,36 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         for other in &target.others {
             super::print_note(&format!("{} exists too; checkrein reads both files", display_path(other)));
         }
-        super::print_note("next: `checkrein install` makes your agents call checkrein");
+    }
+    if matches!(done, InitResult::Written | InitResult::Same) {
+        print_next_steps(is_import, &agents);
     }
     let fine = matches!(done, InitResult::Written | InitResult::Same) || (arguments.dry_run && proposed.gates == 0);
     Ok(if fine { exit::SUCCESS } else { exit::FAILURE })
 }
 
-fn write_if_allowed(arguments: &Arguments, proposed: &DraftFile, target: &Target) -> Result<InitResult> {
+/// Prints the commands that a user runs next.
+fn print_next_steps(is_import: bool, agents: &[&'static Dialect]) {
+    if is_import {
+        return super::print_note("next: `checkrein install` makes your agents call checkrein");
+    }
+    match agents {
+        [] => super::print_note("next: `checkrein install AGENT` makes an agent call checkrein; none was found here"),
+        agents => {
+            let words: Vec<_> = agents.iter().map(|agent| agent.name).collect();
+            let (words, names) = (words.join(" "), agents::names(agents));
+            super::print_note(&format!("next: `checkrein install {words}` makes {names} call checkrein"));
+        }
+    }
+    super::print_note("then: `checkrein try 'git push'` shows the answer that an agent gets");
+}
+
+fn write_if_allowed(
+    arguments: &Arguments,
+    proposed: &DraftFile,
+    target: &Target,
+    agents: &mut Vec<&'static Dialect>,
+) -> Result<InitResult> {
     for note in &proposed.notes {
         super::print_note(note);
     }
@@ -125,10 +163,17 @@ fn write_if_allowed(arguments: &Arguments, proposed: &DraftFile, target: &Target
     }
     let own = if target.exists { Some(&target.path) } else { None };
     let existing = own.into_iter().chain(&target.others).next();
-    let asks = !arguments.yes && !arguments.force && !arguments.json && is_watched();
-    if asks {
-        if !ask(target)? {
-            return Ok(InitResult::Not("declined", "you answered no".to_owned()));
+    let asks = !arguments.yes && !arguments.force && !arguments.json;
+    let is_import = arguments.from.is_some();
+    if asks && is_watched() {
+        let declined = || Ok(InitResult::Not("declined", "you answered no".to_owned()));
+        let confirms = existing.is_some() || is_import || agents.is_empty();
+        if confirms && !ask(target)? {
+            return declined();
+        }
+        if !agents.is_empty() {
+            let Some(chosen) = agents::ask(agents)? else { return declined() };
+            *agents = chosen;
         }
     } else if let (Some(existing), false) = (existing, arguments.force) {
         let why = match existing == &target.path {
@@ -136,8 +181,17 @@ fn write_if_allowed(arguments: &Arguments, proposed: &DraftFile, target: &Target
             false => format!("{} already exists; use --force to write a second file", display_path(existing)),
         };
         return Ok(InitResult::Not("exists", why));
+    } else if asks && !is_import {
+        let why = match &agents[..] {
+            [] => "there is no terminal to ask on; use --yes".to_owned(),
+            found => format!(
+                "there is no terminal to ask which agents to guard; use --yes for all that were found ({})",
+                agents::names(found)
+            ),
+        };
+        return Ok(InitResult::Not("no-terminal", why));
     }
-    output_file::write(&target.path, &proposed.text, target.exists, arguments.user)?;
+    output_file::write(&target.path, &proposed.text, target.exists, target.is_private)?;
     Ok(InitResult::Written)
 }
 
@@ -197,7 +251,7 @@ fn ask(target: &Target) -> Result<bool> {
     Ok(["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()))
 }
 
-fn print_json(proposed: &DraftFile, target: &Target, done: &InitResult) -> Result<()> {
+fn print_json(proposed: &DraftFile, target: &Target, done: &InitResult, agents: &[&'static Dialect]) -> Result<()> {
     let (outcome, why) = match done {
         InitResult::Written => ("written", None),
         InitResult::Same => ("same", None),
@@ -211,6 +265,7 @@ fn print_json(proposed: &DraftFile, target: &Target, done: &InitResult) -> Resul
         "text": proposed.text,
         "lost": proposed.lost,
         "gates_lost": proposed.gates,
+        "agents": agents.iter().map(|agent| agent.name).collect::<Vec<_>>(),
     });
     writeln!(anstream::stdout(), "{report:#}")?;
     Ok(())
@@ -219,6 +274,8 @@ fn print_json(proposed: &DraftFile, target: &Target, done: &InitResult) -> Resul
 /// File to write, and the files that exist.
 struct Target {
     path: PathBuf,
+    /// `true` if only its user may read the file.
+    is_private: bool,
     exists: bool,
     /// Text of the existing file, if it can be read.
     text: Option<String>,
@@ -258,7 +315,7 @@ impl Target {
         if scope != Scope::User {
             output_file::check_inside(&path, dir)?;
         }
-        Ok(Self { path, exists, text, others: existing })
+        Ok(Self { path, is_private: scope == Scope::User, exists, text, others: existing })
     }
 }
 

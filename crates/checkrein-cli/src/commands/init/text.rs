@@ -29,7 +29,7 @@ pub struct DraftFile {
 impl DraftFile {
     /// The starter set.
     pub fn starter() -> Self {
-        Self { text: starter::text(), extension: "yaml", notes: Vec::new(), lost: Vec::new(), gates: 0 }
+        Self { text: starter::TEXT.to_owned(), extension: "yaml", notes: Vec::new(), lost: Vec::new(), gates: 0 }
     }
 
     /// Imports the hooks of another agent. Without named files, only hooks of the same scope are imported: hooks of the

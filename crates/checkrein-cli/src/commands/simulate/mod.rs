@@ -27,8 +27,8 @@ use crate::starter;
 /// Play a whole agent session against your hooks
 ///
 /// The hooks really run. The script contains the actions of the user, the model and the tools; no tool runs. The session
-/// follows the verdicts: a denied tool has no result, and a blocked stop continues the turn. Without any hooks, a starter set
-/// runs in a scratch directory.
+/// follows the verdicts: a denied tool has no result, and a blocked stop continues the turn. Without any hooks, example
+/// hooks run in a scratch directory.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:
   0    the session was played, independent of the verdicts
@@ -73,9 +73,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let mut show = Show::new(dialect, arguments.json);
     let scratch = if has_no_hooks(arguments, &loaded) {
         let scratch = tempfile::tempdir().context("cannot create a scratch directory")?;
-        let heading = format!("No {} hooks here; playing a starter set in a scratch directory.", display_name(dialect));
+        let heading = format!("No {} hooks here; playing example hooks in a scratch directory.", display_name(dialect));
         show.heading(&heading)?;
-        loaded = config::apply_skip(starter_hooks());
+        loaded = config::apply_skip(example_hooks());
         dir = config::directory(scratch.path())?;
         Some(scratch)
     } else {
@@ -154,8 +154,8 @@ fn has_no_hooks(arguments: &Arguments, loaded: &Loaded) -> bool {
     loaded.hooks.is_empty() && arguments.config.config.is_empty() && !broken
 }
 
-fn starter_hooks() -> Loaded {
-    let decoded = native::DIALECT.decode(starter::NAME, Scope::User, &starter::text(), Format::Yaml);
+fn example_hooks() -> Loaded {
+    let decoded = native::DIALECT.decode(starter::EXAMPLES_NAME, Scope::User, &starter::examples(), Format::Yaml);
     let mut loaded = Loaded::default();
     loaded.hooks = decoded.hooks;
     loaded

@@ -1,0 +1,259 @@
+//! `checkrein try`: sends one tool call to the hooks as each agent would send it, and shows the answer that the agent gets.
+//!
+//! The answer comes from the same adapter as that of `checkrein hook`. The hooks run, but no state of a session, no audit log and
+//! no recording changes.
+
+mod show;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use checkrein::dialects::agents::{claude, codex, native};
+use checkrein::dialects::{Answer, Dialect};
+use checkrein::handler::{ProcessExit, ProcessReply, Reply};
+use checkrein::record::{HookOutcome, HookRecord};
+use checkrein::{Decision, Event, EventKind, Opinion, RawJson, Record, Trust};
+use checkrein_tools::agent_adapter::AgentAdapter;
+use checkrein_tools::install::{Installer, State};
+use checkrein_tools::{AgentCall, AgentCallError};
+use serde_json::json;
+
+use super::config::{self, directory, sources};
+use super::dialect::DialectName;
+use super::install::installer;
+use crate::exit::{self, Exit, UsageErrorExt};
+
+/// Show the answer to a tool call that each agent gets
+///
+/// Sends the call to your hooks as each agent would send it. Shows the verdict, the hook that decided, and the answer as the
+/// agent reads it. The hooks really run; the tool does not. Nothing is recorded, and no session changes.
+///
+/// Without --as, the agents on this machine are used.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Exit codes:
+  0    allow, or no opinion
+  1    an operation failed
+  2    deny or halt
+  3    ask or defer
+  4    deny, because a hook failed
+  64   usage error
+
+Example:
+  checkrein try 'git push --force'
+  checkrein try --tool Write --path .env --as claude,codex
+  checkrein try --tool WebFetch --input '{\"url\": \"https://example.com\"}'
+  checkrein try --event UserPromptSubmit 'Deploy it.'")]
+pub struct Arguments {
+    /// Command line of the shell tool; with a prompt event, the prompt
+    command: Option<String>,
+    /// Tool to call; default: the shell, or with --path the tool that writes files
+    #[arg(long, value_name = "NAME")]
+    tool: Option<String>,
+    /// File that the tool reads or writes
+    #[arg(long, value_name = "FILE", conflicts_with = "command")]
+    path: Option<String>,
+    /// Input of the tool, as JSON
+    #[arg(long, value_name = "JSON", conflicts_with_all = ["command", "path"])]
+    input: Option<String>,
+    /// Event, by checkrein's name
+    #[arg(long, value_name = "NAME", default_value = "PreToolUse")]
+    event: String,
+    /// Agents to answer, separated by commas
+    #[arg(long = "as", value_name = "AGENTS", value_delimiter = ',')]
+    agents: Vec<DialectName>,
+    /// Start directory of the agent
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    dir: PathBuf,
+    /// Run hooks of the project without approval; their authors can run any command
+    #[arg(long)]
+    trust_all: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Agents that are shown if none is on this machine.
+const EXAMPLES: &[&Dialect] = &[&claude::DIALECT, &codex::DIALECT];
+
+/// The question, with shared names.
+enum Question {
+    Tool { tool: String, input: RawJson },
+    Other { prompt: Option<String> },
+}
+
+/// Result under one agent.
+struct Tried {
+    agent: &'static Dialect,
+    is_installed: bool,
+    event: Event,
+    /// Decision of the hooks.
+    decision: Decision,
+    reason: Option<String>,
+    /// The hook that decided.
+    hook: Option<HookRecord>,
+    /// `true` if the decision is a deny because something failed.
+    failed_closed: bool,
+    /// The answer as the agent reads it.
+    told: Opinion,
+    answer: Answer,
+    notes: Vec<String>,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<Exit> {
+    let dir = directory(&arguments.dir)?;
+    let kind = native::DIALECT.kind_named(&arguments.event).usage_error()?;
+    let question = arguments.question(&kind, &dir).usage_error()?;
+    let installer = installer(&dir, None).ok();
+    let is_here =
+        |agent: &&'static Dialect| installer.as_ref().is_some_and(|installer| installer.found(agent).is_here());
+    let mut agents: Vec<_> = arguments.agents.iter().map(|agent| agent.0).collect();
+    if agents.is_empty() {
+        agents = Installer::agents().filter(is_here).collect();
+    }
+    let is_example = agents.is_empty();
+    if is_example {
+        agents = EXAMPLES.to_vec();
+        let names: Vec<_> = agents.iter().map(|agent| agent.name).collect();
+        super::print_note(&format!("no agent was found on this machine; {} are examples", names.join(" and ")));
+    }
+    let loaded = sources(&native::DIALECT, &[], &dir)?.load();
+    config::print_diagnostics(&loaded);
+    config::hint(&native::DIALECT, &[], &loaded, &dir);
+
+    let (mut tried, mut skipped) = (Vec::new(), Vec::new());
+    for agent in agents {
+        let call = match &question {
+            Question::Tool { tool, input } => AgentCall::tool(agent, &kind, tool, input, &dir),
+            Question::Other { prompt } => AgentCall::event(agent, &kind, prompt.as_deref(), &dir),
+        };
+        match call {
+            Ok(call) => {
+                let calls = |installer: &Installer| {
+                    installer.status(agent).places.iter().any(|place| place.state != State::Absent)
+                };
+                let is_installed = installer.as_ref().is_some_and(calls);
+                tried.push(ask(agent, call, is_installed, arguments.trust_all, &dir));
+            }
+            Err(error @ (AgentCallError::NoEvent { .. } | AgentCallError::NoTool { .. })) => {
+                skipped.push((agent, error.to_string()));
+            }
+            Err(error) => return Err(error).usage_error(),
+        }
+    }
+    if tried.is_empty() {
+        let why: Vec<_> = skipped.into_iter().map(|(_, why)| why).collect();
+        bail!("nothing was tried: {}", why.join("; "));
+    }
+    let exit = exit_of(&tried);
+    super::finish_output(exit, show::report(arguments.json, is_example, &tried, &skipped))
+}
+
+impl Arguments {
+    fn question(&self, kind: &EventKind, dir: &Path) -> Result<Question> {
+        let sample = checkrein_tools::samples::event(kind);
+        if sample.tool_name().is_none() {
+            if self.tool.is_some() || self.path.is_some() || self.input.is_some() {
+                bail!("`{}` has no tool; remove --tool, --path and --input", self.event);
+            }
+            if self.command.is_some() && sample.original(checkrein::event::Target::Prompt).is_none() {
+                bail!("`{}` has neither a command nor a prompt; remove the text", self.event);
+            }
+            return Ok(Question::Other { prompt: self.command.clone() });
+        }
+        let default = if self.path.is_some() { "Write" } else { "Bash" };
+        let tool = self.tool.clone().unwrap_or_else(|| default.to_owned());
+        let input = match (&self.command, &self.path, &self.input) {
+            (Some(command), ..) => RawJson::parse(json!({ "command": command }).to_string())?,
+            (None, Some(path), _) => path_input(&tool, path, dir)?,
+            (None, None, Some(input)) => RawJson::parse(input.as_str())
+                .context("--input must be JSON, for example '{\"command\": \"git push\"}'")?,
+            (None, None, None) => bail!("pass a command, such as `checkrein try 'git push'`, or --path, or --input"),
+        };
+        Ok(Question::Tool { tool, input })
+    }
+}
+
+/// Returns the input of a tool for a file. Agents send absolute paths.
+fn path_input(tool: &str, path: &str, dir: &Path) -> Result<RawJson> {
+    let path = if path.starts_with('~') { path.to_owned() } else { dir.join(path).to_string_lossy().into_owned() };
+    let input = match tool {
+        "Write" => json!({ "file_path": path, "content": "" }),
+        "Edit" => json!({ "file_path": path, "old_string": "", "new_string": "" }),
+        "NotebookEdit" | "NotebookRead" => json!({ "notebook_path": path }),
+        "Grep" | "Glob" | "LS" => json!({ "path": path, "pattern": "" }),
+        _ => json!({ "file_path": path }),
+    };
+    Ok(RawJson::parse(input.to_string())?)
+}
+
+/// Answers the call as `checkrein hook` does.
+fn ask(agent: &'static Dialect, call: AgentCall, is_installed: bool, trust_all: bool, dir: &Path) -> Tried {
+    let AgentCall { event, payload, event_name, .. } = call;
+    let mut adapter = AgentAdapter::new(agent).dir(dir).as_trial().cancel_on(crate::interrupt::shutdown_requested);
+    if let Some(name) = event_name {
+        adapter = adapter.event(name);
+    }
+    if trust_all {
+        adapter = adapter.trust(Trust::everything());
+    }
+    let response = adapter.answer(&payload);
+    let told = read_back(agent, &event, &response.answer);
+    let record = response.record.as_ref();
+    let hook = record.and_then(deciding_hook).cloned();
+    let (decision, reason, failed_closed) = match record {
+        Some(record) => {
+            let failed = hook.as_ref().is_some_and(|hook| hook.outcome == HookOutcome::Failure);
+            let decision = record.verdict.decision;
+            (decision, record.verdict.reason.clone(), failed && decision == Decision::Deny)
+        }
+        // Without a record, no hook ran: nothing matched, or checkrein itself failed.
+        None => (told.decision(), told.reason().map(str::to_owned), told.decision() == Decision::Deny),
+    };
+    Tried {
+        agent,
+        is_installed,
+        event,
+        decision,
+        reason,
+        hook,
+        failed_closed,
+        told,
+        answer: response.answer,
+        notes: response.notes,
+    }
+}
+
+/// Returns the hook that gave the verdict its decision and reason.
+fn deciding_hook(record: &Record) -> Option<&HookRecord> {
+    let verdict = &record.verdict;
+    let is_decisive = |decision: Decision| decision == verdict.decision && decision != Decision::NoOpinion;
+    let mut reasons = verdict.reasons.iter().filter(|reason| is_decisive(reason.decision));
+    let given = verdict.reason.as_deref().unwrap_or_default();
+    let first = reasons.clone().find(|reason| reason.text == given).or_else(|| reasons.next())?;
+    record.hooks.iter().find(|hook| hook.id == first.hook)
+}
+
+/// Reads an answer as the agent does.
+fn read_back(agent: &'static Dialect, event: &Event, answer: &Answer) -> Opinion {
+    let reply = ProcessReply::new(ProcessExit::Code(answer.exit)).stdout(answer.stdout.as_str());
+    let reply = Reply::Process(reply.stderr(answer.stderr.as_str()));
+    match agent.read(event, reply, false) {
+        Ok(opinion) => opinion,
+        // Some agents treat a failed hook as a deny.
+        Err(failure) if answer.exit != 0 => Opinion::deny(failure.message),
+        Err(failure) => Opinion::none().with_warning(failure.to_string()),
+    }
+}
+
+/// The exit code of the strongest verdict. All agents have the same hooks, so they usually agree.
+fn exit_of(tried: &[Tried]) -> Exit {
+    let strongest = tried.iter().max_by_key(|tried| (tried.decision, !tried.failed_closed));
+    let Some(tried) = strongest else { return exit::SUCCESS };
+    match tried.decision {
+        Decision::Deny if tried.failed_closed => exit::FAILED_CLOSED,
+        Decision::Deny | Decision::Halt => exit::DENIED,
+        Decision::Ask | Decision::Defer => exit::ASK,
+        Decision::Allow | Decision::NoOpinion => exit::SUCCESS,
+    }
+}

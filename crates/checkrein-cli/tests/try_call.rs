@@ -1,0 +1,141 @@
+//! `checkrein try`: the verdict and the answer under each agent, without a trace.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
+
+mod common;
+
+use common::Place;
+
+const HOOKS: &str = r#"hooks:
+  - {id: commands, event: PreToolUse, builtin: block_dangerous_commands, args: [--ask=git_push]}
+  - {id: files, event: PreToolUse, builtin: protect_paths, args: [.env]}
+  - {id: counted, event: PreToolUse, matcher: Bash, command: 'echo x >> "$HOME/ran"'}
+"#;
+
+fn place() -> Place {
+    Place::with(&[("home/.config/checkrein/hooks.yaml", HOOKS)])
+}
+
+#[test]
+fn each_agent_shows_its_verdict_hook_and_answer() {
+    let place = place();
+    let ran = place.run(&["try", "git push --force"]);
+    assert_eq!(ran.stderr, "checkrein: no agent was found on this machine; claude and codex are examples\n");
+    insta::assert_snapshot!(ran.stdout);
+    assert_eq!(ran.code, 3);
+    let ran = place.run(&["try", "rm -rf ~/", "--as", "gemini,claude"]);
+    let told = "deny  commands ~/.config/checkrein/hooks.yaml:2\n        denied; the model reads: `rm -rf ~/` deletes your \
+                home directory (rule rm_root)\n";
+    assert!(
+        ran.stdout.contains(&format!("gemini  {told}")) && ran.stdout.contains(&format!("claude  {told}")),
+        "{ran:?}"
+    );
+    assert_eq!(ran.code, 2);
+    let ran = place.run(&["try", "ls", "--as", "claude"]);
+    assert!(ran.stdout.starts_with("claude  no opinion\n        goes on as without hooks\n"), "{ran:?}");
+}
+
+#[test]
+fn tools_and_files_have_the_names_of_each_agent() {
+    let place = place();
+    for call in [
+        &["try", "--path", ".env"][..],
+        &["try", "--tool", "Write", "--path", ".env"],
+        &["try", "--tool", "Edit", "--path", ".env"],
+    ] {
+        let (code, json) = place.run_json(&[call, &["--json"]].concat());
+        let tools: Vec<_> = json["agents"].as_array().unwrap().iter().map(|agent| &agent["tool"]).collect();
+        let own = if call.contains(&"Edit") { "Edit" } else { "Write" };
+        assert_eq!(tools, [own, "apply_patch"], "{json:#}");
+        assert!(json["agents"].as_array().unwrap().iter().all(|agent| agent["hook"]["id"] == "files"), "{json:#}");
+        assert_eq!(code, 2);
+    }
+    let ran = place.run(&["try", "--tool", "Read", "--path", "a"]);
+    assert!(ran.stdout.ends_with("codex   skipped (codex has no tool for `Read`)\n"), "{ran:?}");
+    let input = r#"{"url": "https://x.test"}"#;
+    assert_eq!(place.run(&["try", "--tool", "WebFetch", "--input", input, "--as", "claude"]).code, 0);
+}
+
+/// The answer is that of `checkrein hook`, for the same payload.
+#[test]
+fn the_answer_is_that_of_hook() {
+    let place = place();
+    for line in ["git push", "rm -rf /", "ls"] {
+        for agent in ["claude", "codex", "gemini", "copilot", "cline"] {
+            let (_, json) = place.run_json(&["try", line, "--as", agent, "--json"]);
+            let tool = json["agents"][0]["tool"].as_str().unwrap().to_owned();
+            let event = checkrein::dialects::find(agent).unwrap();
+            let input = checkrein::RawJson::parse(serde_json::json!({ "command": line }).to_string()).unwrap();
+            let call = checkrein_tools::AgentCall::tool(
+                event,
+                &checkrein::EventKind::PreToolUse,
+                "Bash",
+                &input,
+                &place.dir.path().canonicalize().unwrap(),
+            );
+            let call = call.unwrap();
+            assert_eq!(call.event.tool_name(), Some(tool.as_str()));
+            let mut words = vec!["hook", agent];
+            words.extend(call.event_name.iter().flat_map(|name| ["--event", name]));
+            let ran = place.run_with(&words, std::str::from_utf8(&call.payload).unwrap());
+            let answer = &json["agents"][0]["answer"];
+            assert_eq!(answer["stdout"].as_str().unwrap().trim(), ran.stdout.trim(), "{agent} {line}");
+            assert_eq!(answer["exit"], ran.code, "{agent} {line}");
+        }
+    }
+}
+
+#[test]
+fn no_state_changes_and_hooks_run() {
+    let hooks = "audit: true\nhooks:\n  - {id: once, event: PreToolUse, once: true, command: 'echo no >&2; exit 2'}\n  - {id: \
+                 stop, event: Stop, command: 'echo more >&2; exit 2'}\n";
+    let place = Place::with(&[("home/.config/checkrein/hooks.yaml", hooks)]);
+    for _ in 0..3 {
+        // A hook that runs once per session runs in each trial.
+        assert_eq!(place.run(&["try", "ls", "--as", "claude"]).code, 2);
+    }
+    for _ in 0..12 {
+        // The limit for refused stops is not reached.
+        let ran = place.run(&["try", "--event", "Stop", "--as", "claude"]);
+        assert!(ran.code == 2 && ran.stdout.contains("more"), "{ran:?}");
+    }
+    let state = place.home.path().join(".local/state/checkrein");
+    for trace in ["sessions", "audit.jsonl", "audit"] {
+        assert!(!state.join(trace).exists(), "{trace}");
+    }
+    let tail = place.run(&["audit", "tail"]);
+    assert!(!tail.stdout.contains("pre_tool_use"), "{tail:?}");
+}
+
+#[test]
+fn agents_that_do_not_call_checkrein_are_named() {
+    let place = place();
+    place.write("home/.claude/settings.json", "{}\n");
+    let ran = place.run(&["try", "ls"]);
+    assert!(ran.stdout.contains("note: claude does not call checkrein yet: `checkrein install claude`"), "{ran:?}");
+    assert!(!ran.stdout.contains("codex"), "{ran:?}");
+    place.run(&["install", "claude", "--yes"]);
+    let ran = place.run(&["try", "ls"]);
+    assert_eq!(ran.stdout, "claude  no opinion\n        goes on as without hooks\n", "{ran:?}");
+}
+
+#[test]
+fn failures_and_missing_hooks_are_reported() {
+    let place = Place::with(&[(
+        "home/.config/checkrein/hooks.yaml",
+        "hooks:\n  - {id: f, event: PreToolUse, command: exit 7}\n",
+    )]);
+    let ran = place.run(&["try", "ls", "--as", "claude"]);
+    assert!(
+        ran.code == 4 && ran.stdout.starts_with("claude  deny  f ~/.config/checkrein/hooks.yaml:2 failed\n"),
+        "{ran:?}"
+    );
+    let ran = Place::with(&[]).run(&["try", "ls", "--as", "claude"]);
+    assert!(ran.code == 0 && ran.stderr.contains("no checkrein hooks here; `checkrein init` writes some"), "{ran:?}");
+    // Hooks of a project need approval.
+    let place =
+        Place::untrusted(&[(".checkrein/hooks.yaml", "hooks:\n  - {id: f, event: PreToolUse, command: exit 2}\n")]);
+    let ran = place.run(&["try", "ls", "--as", "claude"]);
+    assert!(ran.code == 0 && ran.stdout.contains("not approved"), "{ran:?}");
+    assert_eq!(place.run(&["try", "ls", "--as", "claude", "--trust-all"]).code, 2);
+}
