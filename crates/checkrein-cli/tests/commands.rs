@@ -221,7 +221,7 @@ fn convert_lists_losses_and_refuses_to_lose_blocking_hooks() {
     assert_eq!(ran.code, 1, "a hook that is off cannot be written there: {}", ran.stderr);
     assert!(ran.stderr.contains("nothing written: ") && ran.stdout.is_empty(), "{}", ran.stderr);
     let ran = place.run(&["convert", "--from", "native", "--to", "claude", "--force", "--output", "out.json"]);
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(ran.code, 1, "hooks are lost: {}", ran.stderr);
     let ran = place.run(&[
         "run",
         "PreToolUse",
@@ -388,7 +388,7 @@ fn missing_hooks_hint_at_other_agents() {
         let ran = claude.run(arguments);
         assert_eq!(
             (ran.code, ran.stderr.as_str()),
-            (0, "checkrein: no checkrein hooks here; there are others: add --as claude\n")
+            (0, "checkrein: no checkrein hooks here; other agents have some: Claude Code (--as claude)\n")
         );
         assert_eq!(claude.run(&[arguments, &["--as", "claude"]].concat()).stderr, "", "{arguments:?}");
         let ran = none.run(arguments);

@@ -296,23 +296,25 @@ fn review_shows_every_changed_byte() {
 }
 
 #[test]
-fn init_approves_written_hooks_without_scripts() {
+fn init_approves_the_starter_set_and_no_imported_hook() {
     let place = Place::untrusted(&[]);
     let written = place.run(&["init", "--project", "--yes"]);
     assert!(written.code == 0 && written.stderr.contains("approved"), "{written:?}");
     assert_eq!(place.run(&["trust", "check"]).code, 0);
-    // Hooks with scripts, which were not shown, wait for approval.
+    // Hooks that came with the repository wait for approval.
     let settings = r#"{"hooks": {"PreToolUse": [{"hooks": [
         {"type": "command", "command": "./guard.sh"}, {"type": "command", "command": "echo shown"}]}]}}"#;
     let place = Place::untrusted(&[(".claude/settings.json", settings)]);
     place.write("guard.sh", &guard(&place));
     let written = place.run(&["init", "--from", "claude"]);
-    assert!(
-        written.stderr.contains("approved 1 hook\n") && written.stderr.contains("1 hook with scripts not approved yet"),
-        "{written:?}"
-    );
-    let (_, json) = place.run_json(&["trust", "check", "--json"]);
+    assert!(written.code == 0 && written.stderr.contains("2 hooks not approved yet; review with"), "{written:?}");
+    let (code, json) = place.run_json(&["trust", "check", "--json"]);
+    assert_eq!((code, json["hooks"].as_array().map(Vec::len)), (1, Some(2)), "{json}");
     assert_eq!(json["hooks"][0]["scripts"][0]["name"], "guard.sh");
+    // Nor do they become the user's own hooks, which need no approval.
+    let refused = place.run(&["init", "--from", "claude", "--user", "--yes", ".claude/settings.json"]);
+    assert!(refused.code == 1 && refused.stderr.contains("import it without --user"), "{refused:?}");
+    assert!(!place.dir.path().join("home/.config/checkrein/hooks.json").exists());
 }
 
 #[test]

@@ -125,13 +125,32 @@ pub enum HookState {
 #[derive(Clone)]
 pub struct Condition {
     text: String,
-    holds: Arc<dyn Fn(&Event) -> bool + Send + Sync>,
+    /// `true` if the text is the pattern of a matcher.
+    is_matcher: bool,
+    test: Test,
+}
+
+#[derive(Clone)]
+enum Test {
+    Event(Arc<dyn Fn(&Event) -> bool + Send + Sync>),
+    All(Arc<[Condition]>),
 }
 
 impl Condition {
     /// Creates a condition with the text that the user wrote.
     pub fn new(text: impl Into<String>, holds: impl Fn(&Event) -> bool + Send + Sync + 'static) -> Self {
-        Self { text: text.into(), holds: Arc::new(holds) }
+        Self { text: text.into(), is_matcher: false, test: Test::Event(Arc::new(holds)) }
+    }
+
+    /// Creates a condition for a matcher that an agent compares with something else than the subject.
+    pub fn matcher(pattern: impl Into<String>, holds: impl Fn(&Event) -> bool + Send + Sync + 'static) -> Self {
+        Self { is_matcher: true, ..Self::new(pattern, holds) }
+    }
+
+    /// Creates a condition that holds if all of these hold.
+    pub fn all(conditions: Vec<Self>) -> Self {
+        let text = conditions.iter().map(Self::text).collect::<Vec<_>>().join(" and ");
+        Self { text, is_matcher: false, test: Test::All(conditions.into()) }
     }
 
     /// Returns the text that the user wrote.
@@ -142,7 +161,29 @@ impl Condition {
     /// `true` if the condition holds for this event, or panics. A guard that runs too often is safer than one that does not
     /// run.
     pub fn holds(&self, event: &Event) -> bool {
-        catch_panic(|| (self.holds)(event)).unwrap_or(true)
+        match &self.test {
+            Test::Event(holds) => catch_panic(|| holds(event)).unwrap_or(true),
+            Test::All(conditions) => conditions.iter().all(|one| one.holds(event)),
+        }
+    }
+
+    /// Returns the first part that does not hold.
+    pub(crate) fn failing(&self, event: &Event) -> Option<&Self> {
+        match &self.test {
+            Test::Event(_) => {
+                if self.holds(event) {
+                    None
+                } else {
+                    Some(self)
+                }
+            }
+            Test::All(conditions) => conditions.iter().find_map(|one| one.failing(event)),
+        }
+    }
+
+    /// `true` if the text is the pattern of a matcher.
+    pub(crate) fn is_matcher(&self) -> bool {
+        self.is_matcher
     }
 }
 

@@ -131,7 +131,7 @@ fn process_rules_differ() {
         |dialect: &'static Dialect| matches!(dialect.process.environment, Environment::All | Environment::AllBut(_));
     assert_column("environment", inherits, [true, true, true, true, true, true, false, false]);
     let variables = |dialect: &'static Dialect| dialect.process.variables.iter().any(|row| row.name.contains('_'));
-    assert_column("variables with data", variables, [true, false, false, true, true, false, true, false]);
+    assert_column("variables with data", variables, [true, false, false, true, true, false, true, true]);
     assert_column(
         "cwd",
         |dialect| dialect.process.cwd,

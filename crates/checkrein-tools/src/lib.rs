@@ -3,6 +3,7 @@
 //! - [`agent_adapter`]: reads an agent's event, runs the user's hooks and renders the verdict.
 //! - [`install`]: adds checkrein to the settings of agents, and removes it.
 //! - [`hook_tests`]: tests for hooks. [`simulate`]: simulated agent sessions. [`recording`]: recorded events and their replay.
+//! - [`convert`]: translates hooks to the file of another agent.
 //! - [`lint`]: static checks of hooks and their scripts.
 //! - [`samples`]: sample payloads. [`schema`]: JSON schemas of all input files and JSON outputs.
 //!
@@ -13,6 +14,7 @@
 
 pub mod agent_adapter;
 mod agent_call;
+pub mod convert;
 mod event_builder;
 pub mod hook_tests;
 pub mod install;

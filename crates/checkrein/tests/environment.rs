@@ -110,7 +110,7 @@ async fn requested_variables_are_passed_on() {
 #[tokio::test]
 async fn native_hooks_get_default_and_requested_variables() {
     let (verdict, record) = fired([prints_all(&native::DIALECT, |command| command)], PATH).await;
-    assert_eq!(got(&record), ["HOME", "PATH"]);
+    assert_eq!(got(&record), ["CHECKREIN_PROJECT_DIR", "CLAUDE_PROJECT_DIR", "HOME", "PATH"]);
     assert_eq!(
         (verdict.warnings(), record.hooks[0].held_back.len()),
         (&[][..], 0),
@@ -119,7 +119,7 @@ async fn native_hooks_get_default_and_requested_variables() {
     let asked = prints_all(&native::DIALECT, |command| command.allow_env("EDITOR").allow_env("GITHUB_TOKEN"));
     let (_, record) = fired([asked], PATH).await;
     // The order of variables has no meaning; the standard library sorts them.
-    assert_eq!(got(&record), ["EDITOR", "GITHUB_TOKEN", "HOME", "PATH"]);
+    assert_eq!(got(&record), ["CHECKREIN_PROJECT_DIR", "CLAUDE_PROJECT_DIR", "EDITOR", "GITHUB_TOKEN", "HOME", "PATH"]);
     let (_, record) = fired([prints_all(&ub::DIALECT, |command| command)], PATH).await;
     assert!(!got(&record).contains(&"GITHUB_TOKEN"));
 }

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use checkrein::dialects::Dialect;
 use checkrein::dialects::agents::{claude, claw, docker_agent, evva, native, ub};
+use checkrein::dialects::{Dialect, canonical_input};
 use checkrein::document::Format;
 use checkrein::handler::{ProcessExit, ProcessReply, Reply};
 use checkrein::hook::{HookInfo, Source};
@@ -89,7 +89,7 @@ async fn every_dialect_works_as_hook_host_and_rules() {
                 let sent: Vec<u8> =
                     host.payload(&tool_call(), None).iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
                 let event = host.event(&RawJson::parse_bytes(&sent).unwrap(), None).unwrap();
-                assert_eq!(event.tool_input().unwrap().as_str(), r#"{"command":"ls"}"#, "{parts}");
+                assert_eq!(canonical_input(&event).unwrap().as_str(), r#"{"command":"ls"}"#, "{parts}");
                 let verdict = engine.fire(event.clone()).await;
                 assert_eq!(verdict.decision(), Decision::Deny, "{parts}: {verdict:?}");
                 let (decision, reason) = rendered(host, &event, &verdict);

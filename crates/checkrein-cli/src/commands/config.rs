@@ -12,6 +12,7 @@ use checkrein::hook::SkipReason;
 use checkrein::hook_files::{FileStatus, Loaded, Skip, Sources};
 use checkrein::rules::Compat;
 use checkrein::{Engine, Event, Trust};
+use checkrein_tools::install::is_installed;
 
 use super::dialect::{DialectName, display_name};
 use crate::exit::UsageErrorExt;
@@ -118,24 +119,26 @@ pub fn hint_at_others(dialect: &'static Dialect, named: &[PathBuf], loaded: &Loa
     if !named.is_empty() || !loaded.hooks.is_empty() {
         return false;
     }
-    let options: Vec<_> = agents_with_hooks(dialect, dir).iter().map(|name| format!("--as {name}")).collect();
-    if !options.is_empty() {
+    let others = agents_with_hooks(dialect, dir);
+    if !others.is_empty() {
+        let agents: Vec<_> = others.iter().map(|other| format!("{} (--as {})", other.title(), other.name)).collect();
         let name = display_name(dialect);
-        super::print_note(&format!("no {name} hooks here; there are others: add {}", options.join(" or ")));
+        super::print_note(&format!("no {name} hooks here; other agents have some: {}", agents.join(", ")));
     }
-    !options.is_empty()
+    !others.is_empty()
 }
 
-/// Other agents that have hooks here.
-fn agents_with_hooks(dialect: &Dialect, dir: &Path) -> Vec<&'static str> {
+/// Other agents that have hooks here, besides the entries of `checkrein install`.
+fn agents_with_hooks(dialect: &Dialect, dir: &Path) -> Vec<&'static Dialect> {
     let mut seen = HashSet::new();
     let mut others = Vec::new();
-    for other in dialects::ALL.iter().filter(|other| other.name != dialect.name) {
+    for other in dialects::ALL.iter().copied().filter(|other| other.name != dialect.name) {
         let found = Sources::discover(other, dir).without_managed().load();
-        let files = found.files.into_iter().filter(|file| file.hooks > 0);
+        let hooks = found.hooks.into_iter().filter(|hook| !is_installed(hook));
+        let files: HashSet<_> = hooks.filter_map(|hook| hook.info.source.file.clone()).collect();
         // Some agents read the files of others. The owner comes first in the table.
-        if files.filter(|file| seen.insert(file.path.clone())).count() > 0 {
-            others.push(other.name);
+        if files.into_iter().filter(|file| seen.insert(file.clone())).count() > 0 {
+            others.push(other);
         }
     }
     others

@@ -130,8 +130,10 @@ fn mismatch(hook: &HookSelector, event: &Event, filter: &EventFilter) -> Option<
         let subject = filter.subject(&hook.kinds).to_owned();
         return Some(SkipReason::NoMatch { pattern: hook.matcher.pattern().to_owned(), subject });
     }
-    match &hook.condition {
-        Some(condition) if !condition.holds(event) => Some(SkipReason::Condition { text: condition.text().to_owned() }),
-        _ => None,
-    }
+    let failing = hook.condition.as_ref()?.failing(event)?;
+    let text = failing.text().to_owned();
+    Some(match failing.is_matcher() {
+        true => SkipReason::NoMatch { pattern: text, subject: filter.subject(&hook.kinds).to_owned() },
+        false => SkipReason::Condition { text },
+    })
 }

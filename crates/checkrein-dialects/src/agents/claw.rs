@@ -280,7 +280,8 @@ fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
     for (at, spec) in hooks.iter().enumerate() {
         let elsewhere = spec.kinds.iter().filter(|kind| !has_shell_hooks(kind));
         lost.extend(
-            elsewhere.map(|kind| ConversionLoss::whole(at, format!("{} has no shell hooks at `{kind}`", dialect.name))),
+            elsewhere
+                .map(|kind| ConversionLoss::whole(at, format!("{} has no shell hooks at `{kind}`", dialect.title()))),
         );
     }
     let text = match events.as_slice() {

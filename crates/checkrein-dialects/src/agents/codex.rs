@@ -30,10 +30,10 @@ pub static DIALECT: Dialect = Dialect {
     tools: &[
         ToolRow::same("Bash"),
         // The patch is in the field `command`.
-        ToolRow::new("apply_patch", &["Edit", "Write"]).takes(seen_in_patch!("command")),
-        ToolRow::new("spawn_agent", &["Agent"]).takes(AGENT),
+        ToolRow::new("apply_patch", &["Edit", "Write"]).aliases(&["Edit", "Write"]).takes(seen_in_patch!("command")),
+        ToolRow::new("spawn_agent", &["Agent"]).aliases(&["Agent"]).takes(AGENT),
         // Names of tools with a namespace have no separator between namespace and name.
-        ToolRow::new("collaborationspawn_agent", &["Agent"]).takes(AGENT),
+        ToolRow::new("collaborationspawn_agent", &["Agent"]).aliases(&["Agent"]).takes(AGENT),
     ],
     matcher: Grammar::new(&["*"], Some(NameList { also: "", separators: "|", trim: false }), Syntax::RegexSearch),
     payload: PayloadTable::fields(COMMON),
@@ -264,8 +264,8 @@ const LAYOUT: HookFileLayout = HookFileLayout {
     handlers: &[
         HandlerRow::new("command", "command", &["command"]),
         HandlerRow::new("mcp_tool", "mcp_tool", &["server", "tool"]).at(NOT_AT_THE_END),
-        HandlerRow::new("prompt", "prompt", &[]),
-        HandlerRow::new("agent", "agent", &[]),
+        HandlerRow::new("prompt", "prompt", &[]).inert(),
+        HandlerRow::new("agent", "agent", &[]).inert(),
     ],
     // The trusted hooks, and the directory of an administrator's scripts.
     beside: &["state", "managed_dir"],

@@ -24,21 +24,23 @@ pub static DIALECT: Dialect = Dialect {
 
 /// Tools. Matchers match the name in the payload and the agent's own name of the tool.
 const TOOLS: &[ToolRow] = &[
-    ToolRow::new("Bash", &["bash"]),
-    ToolRow::new("Write", &["create"]).takes(CREATE),
-    ToolRow::new("Edit", &["edit", "str_replace_editor", "apply_patch"]).takes(EDIT),
-    ToolRow::new("Read", &["view"]).takes(VIEW),
-    ToolRow::new("Grep", &["grep", "rg"]),
-    ToolRow::new("Glob", &["glob"]),
-    ToolRow::new("Agent", &["task", "Task"]).takes(TASK),
-    ToolRow::new("WebFetch", &["web_fetch"]),
-    ToolRow::new("WebSearch", &["web_search"]),
-    ToolRow::new("AskUserQuestion", &["ask_user"]),
+    ToolRow::new("Bash", &["bash"]).aliases(&["bash"]),
+    ToolRow::new("Write", &["create"]).aliases(&["create"]).takes(CREATE),
+    ToolRow::new("Edit", &["edit", "str_replace_editor", "apply_patch"])
+        .aliases(&["edit", "str_replace_editor", "apply_patch"])
+        .takes(EDIT),
+    ToolRow::new("Read", &["view"]).aliases(&["view"]).takes(VIEW),
+    ToolRow::new("Grep", &["grep", "rg"]).aliases(&["grep", "rg"]),
+    ToolRow::new("Glob", &["glob"]).aliases(&["glob"]),
+    ToolRow::new("Agent", &["task", "Task"]).aliases(&["task", "Task"]).takes(TASK),
+    ToolRow::new("WebFetch", &["web_fetch"]).aliases(&["web_fetch"]),
+    ToolRow::new("WebSearch", &["web_search"]).aliases(&["web_search"]),
+    ToolRow::new("AskUserQuestion", &["ask_user"]).aliases(&["ask_user"]),
     // Names in permission requests.
-    ToolRow::new("bash", &["Bash"]),
-    ToolRow::new("create", &["Write"]).takes(CREATE),
-    ToolRow::new("edit", &["Edit", "Write"]).takes(EDIT),
-    ToolRow::new("view", &["Read"]).takes(VIEW),
+    ToolRow::new("bash", &["Bash"]).aliases(&["Bash"]),
+    ToolRow::new("create", &["Write"]).aliases(&["Write"]).takes(CREATE),
+    ToolRow::new("edit", &["Edit", "Write"]).aliases(&["Edit", "Write"]).takes(EDIT),
+    ToolRow::new("view", &["Read"]).aliases(&["Read"]).takes(VIEW),
 ];
 
 const COMMON: &[FieldRow] = &[

@@ -28,7 +28,7 @@ use crate::payload::{FieldEncoding, FieldRow, PayloadTable};
 use crate::reply::{
     Defect, EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable, UnknownPolicy,
 };
-use crate::table::{Cwd, Data, Dialect, EventRow, HttpTable, ProcessTable, Shell, TimeTable, VariableRow};
+use crate::table::{Cwd, Data, Dialect, EventRow, HttpTable, ProcessTable, Shell, TimeTable, ToolRow, VariableRow};
 
 /// Metadata key that tells the host that the call was blocked, and not denied.
 pub const BLOCKED: &str = "blocked";
@@ -37,6 +37,19 @@ pub const BLOCKED: &str = "blocked";
 pub static DIALECT: Dialect = Dialect {
     name: "evva",
     events: EVENTS,
+    tools: &[
+        ToolRow::new("bash", &["Bash"]),
+        ToolRow::new("write", &["Write"]),
+        ToolRow::new("edit", &["Edit"]),
+        ToolRow::new("read", &["Read"]),
+        ToolRow::new("grep", &["Grep"]),
+        ToolRow::new("glob", &["Glob"]),
+        ToolRow::new("notebook_edit", &["NotebookEdit"]),
+        ToolRow::new("agent", &["Agent"]),
+        ToolRow::new("web_fetch", &["WebFetch"]),
+        ToolRow::new("web_search", &["WebSearch"]),
+        ToolRow::new("todo_write", &["TodoWrite"]),
+    ],
     matcher: Grammar::GLOB,
     payload: PayloadTable::fields(&[
         FieldRow::same("session_id").or("\"\""),

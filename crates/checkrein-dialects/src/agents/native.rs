@@ -24,7 +24,7 @@ use crate::reply::{
     AnswerDetection, Defect, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable,
     UnknownPolicy,
 };
-use crate::table::{Dialect, EventRow, TimeTable};
+use crate::table::{Data, Dialect, EventRow, ProcessTable, TimeTable, VariableRow};
 
 /// Dialect of checkrein's own files.
 pub static DIALECT: Dialect = Dialect {
@@ -56,6 +56,14 @@ pub static DIALECT: Dialect = Dialect {
             (TimeClass::Closing, Duration::from_secs(5)),
         ],
         ..TimeTable::seconds(60)
+    },
+    process: ProcessTable {
+        // Scripts that were written for Claude Code read the second one.
+        variables: &[
+            VariableRow::new("CHECKREIN_PROJECT_DIR", Data::ProjectDir),
+            VariableRow::new("CLAUDE_PROJECT_DIR", Data::ProjectDir),
+        ],
+        ..ProcessTable::BASE
     },
     declares_rewrites: true,
     config: ConfigTable {
@@ -202,9 +210,9 @@ pub const LAYOUT: HookFileLayout = HookFileLayout {
         HandlerRow::new("command", "command", &["command"]),
         HandlerRow::new("http", "http", &["url"]),
         HandlerRow::new("builtin", "builtin", &["builtin"]),
-        HandlerRow::new("prompt", "prompt", &["prompt"]),
-        HandlerRow::new("agent", "agent", &["prompt"]),
-        HandlerRow::new("mcp_tool", "mcp_tool", &["server", "tool"]),
+        HandlerRow::new("prompt", "prompt", &["prompt"]).inert(),
+        HandlerRow::new("agent", "agent", &["prompt"]).inert(),
+        HandlerRow::new("mcp_tool", "mcp_tool", &["server", "tool"]).inert(),
     ],
     infers_type: true,
     flat: true,

@@ -27,19 +27,21 @@ pub static DIALECT: Dialect = Dialect {
     name: "qwen",
     title: "Qwen Code",
     events: EVENTS,
+    // Matchers also match the names that the agent displays.
     tools: &[
-        ToolRow::new("run_shell_command", &["Bash", "Shell"]),
-        ToolRow::new("write_file", &["Write", "WriteFile"]),
-        ToolRow::new("edit", &["Edit"]),
+        ToolRow::new("run_shell_command", &["Bash", "Shell"]).aliases(&["Shell"]),
+        ToolRow::new("write_file", &["Write", "WriteFile"]).aliases(&["WriteFile"]),
+        ToolRow::new("edit", &["Edit"]).aliases(&["Edit"]),
         ToolRow::new("read_file", &["Read", "ReadFile"])
+            .aliases(&["ReadFile"])
             // The second name is that of older versions.
             .takes(&[InputRow::same("file_path"), InputRow::named("absolute_path", "file_path")]),
-        ToolRow::new("glob", &["Glob"]),
-        ToolRow::new("grep_search", &["Grep"]),
-        ToolRow::new("list_directory", &["LS"]),
-        ToolRow::new("web_fetch", &["WebFetch"]),
-        ToolRow::new("todo_write", &["TodoWrite"]),
-        ToolRow::new("agent", &["Agent"]),
+        ToolRow::new("glob", &["Glob"]).aliases(&["Glob"]),
+        ToolRow::new("grep_search", &["Grep"]).aliases(&["Grep"]),
+        ToolRow::new("list_directory", &["LS"]).aliases(&["ListFiles"]),
+        ToolRow::new("web_fetch", &["WebFetch"]).aliases(&["WebFetch"]),
+        ToolRow::new("todo_write", &["TodoWrite"]).aliases(&["TodoWrite"]),
+        ToolRow::new("agent", &["Agent"]).aliases(&["Agent"]),
     ],
     matcher: Grammar::new(&["*"], Some(NameList { also: "", separators: "|", trim: true }), Syntax::RegexSearch),
     payload: PayloadTable::fields(COMMON),

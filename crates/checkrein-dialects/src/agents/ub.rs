@@ -304,7 +304,7 @@ fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
     for (at, spec) in hooks.iter().enumerate() {
         let elsewhere = spec.kinds.iter().filter(|kind| dialect.row(kind).is_none());
         lost.extend(
-            elsewhere.map(|kind| ConversionLoss::whole(at, format!("{} has no event for `{kind}`", dialect.name))),
+            elsewhere.map(|kind| ConversionLoss::whole(at, format!("{} has no event for `{kind}`", dialect.title()))),
         );
     }
     let text = if text.is_empty() { "hooks: {}\n".to_owned() } else { format!("hooks:\n{text}") };

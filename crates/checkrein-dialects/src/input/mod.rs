@@ -80,7 +80,7 @@ impl InputRow {
 impl ToolRow {
     /// Lists its canonical names.
     pub fn shared_names(&self) -> impl Iterator<Item = &'static str> + use<> {
-        std::iter::once(self.name).chain(self.common.iter().copied()).filter(|name| is_shared(name))
+        std::iter::once(self.name).chain(self.common.iter().copied()).filter(|name| is_common_tool(name))
     }
 
     /// `true` if an input of this tool can be built from a canonical input.
@@ -89,7 +89,8 @@ impl ToolRow {
     }
 }
 
-fn is_shared(name: &str) -> bool {
+/// `true` for a common name of tools: `Bash`, `Write`, …
+pub fn is_common_tool(name: &str) -> bool {
     // Claude Code has removed `LS`; other agents still have it.
     name == "LS" || crate::agents::claude::DIALECT.tools.iter().any(|tool| tool.name == name)
 }
@@ -118,6 +119,12 @@ impl Dialect {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
+    /// Lists the names that its agent compares matchers with for a tool.
+    pub fn matched_names<'n>(&self, tool: &'n str) -> impl Iterator<Item = &'n str> + use<'n> {
+        let aliases = self.tool(tool).map_or(&[][..], |row| row.aliases);
+        std::iter::once(tool).chain(aliases.iter().copied())
+    }
+
     /// `true` if the tool and its input have this dialect's names.
     pub fn has_sent(&self, event: &Event) -> bool {
         event.dialect().is_some_and(|sender| sender.name() == self.name)
@@ -130,7 +137,8 @@ impl Dialect {
             return None;
         }
         let name = event.tool_name()?;
-        let names = || std::iter::once(name).chain(event.tool_aliases().iter().copied()).filter(|name| is_shared(name));
+        let names =
+            || std::iter::once(name).chain(event.tool_aliases().iter().copied()).filter(|name| is_common_tool(name));
         let tools = || self.tools.iter().filter(|tool| tool.can_be_made());
         let is_equivalent = |tool: &&'static ToolRow| tool.shared_names().any(|own| names().any(|name| name == own));
         let same_name = || tools().filter(is_equivalent).find(|tool| tool.name == name);

@@ -86,6 +86,8 @@ pub struct ToolRow {
     /// Canonical names, which are Claude Code's: `Bash`, `Write`, `Edit`, `Read`, `Grep`, `Glob`, `Agent`, `WebFetch`, … A matcher
     /// for one of them matches the tool. Empty: there is none, or the agent's name is the canonical one.
     pub common: &'static [&'static str],
+    /// Names besides its own that its agent itself compares matchers with.
+    pub aliases: &'static [&'static str],
     /// Fields of its input with other names or forms than in Claude Code.
     pub inputs: &'static [InputRow],
 }
@@ -93,12 +95,24 @@ pub struct ToolRow {
 impl ToolRow {
     /// A tool with its canonical name, or without one.
     pub const fn same(name: &'static str) -> Self {
-        Self { name, common: &[], inputs: &[] }
+        Self::new(name, &[])
     }
 
     /// A tool with another name in the agent.
     pub const fn new(name: &'static str, common: &'static [&'static str]) -> Self {
-        Self { name, common, inputs: &[] }
+        Self { name, common, aliases: &[], inputs: &[] }
+    }
+
+    /// Sets the names besides its own that its agent compares matchers with.
+    #[must_use]
+    pub const fn aliases(mut self, aliases: &'static [&'static str]) -> Self {
+        self.aliases = aliases;
+        self
+    }
+
+    /// Lists the names that its agent compares matchers with.
+    pub fn matched_names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        std::iter::once(self.name).chain(self.aliases.iter().copied())
     }
 
     /// Sets the fields of its input with other names or forms.

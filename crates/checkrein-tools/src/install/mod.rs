@@ -51,6 +51,7 @@ use checkrein_document::Format;
 
 pub use command::Program;
 pub use error::InstallError;
+pub use our_entries::is_installed;
 pub use plan::{Applied, Change, ChangeResult, Plan};
 pub use status::{Detected, Installed, State, Status};
 

@@ -20,7 +20,7 @@ pub(super) fn lint(code: &Code<'_>, hook: &HookSpec, report: &mut Report<'_>) {
         for name in names.filter(|name| !is_known(name)) {
             let close = checkrein_core::closest_match(&name, known.iter().map(String::as_str));
             let hint = close.map(|meant| format!(", did you mean `{meant}`?")).unwrap_or_default();
-            let text = format!("reads `.{name}`, which {} does not send at this event{hint}", hook.dialect.name);
+            let text = format!("reads `.{name}`, which {} does not send at this event{hint}", hook.dialect.title());
             report("unknown-field", Some(number), text);
             reported.push(name);
         }
@@ -38,7 +38,7 @@ pub(super) fn lint(code: &Code<'_>, hook: &HookSpec, report: &mut Report<'_>) {
         };
         if let Some((_, number)) = code.lines().find(|(line, _)| reads(line)) {
             let instead = own.first().map(|own| format!("; use `{own}`")).unwrap_or_default();
-            let text = format!("reads `{name}`, which {other} sends but {} does not{instead}", hook.dialect.name);
+            let text = format!("reads `{name}`, which {other} sends but {} does not{instead}", hook.dialect.title());
             report("unknown-field", Some(number), text);
             reported.push(name.to_owned());
         }
@@ -53,13 +53,15 @@ fn first(path: &'static str) -> &'static str {
     path.split('.').next().unwrap_or(path)
 }
 
-/// Field names of all agents that occur in a text: the agent's name of the field, checkrein's name of it, and the agent.
+/// Field names of all agents that occur in a text: the agent's name of the field, checkrein's name of it, and the agent. Agents
+/// with a product name come first, because users know them.
 fn names_of_others<'a>(
     text: &'a str,
     kind: &'a EventKind,
 ) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> + 'a {
-    checkrein_dialects::ALL.iter().copied().flat_map(move |other| {
-        let named = rows(other, kind).map(move |row| (first(row.name), row.from, other.name));
+    let (known, others): (Vec<_>, Vec<_>) = checkrein_dialects::ALL.iter().partition(|agent| !agent.title.is_empty());
+    known.into_iter().chain(others).flat_map(move |other| {
+        let named = rows(other, kind).map(move |row| (first(row.name), row.from, other.title()));
         // Plain words also occur with other meanings.
         named.filter(move |(name, _, _)| name.contains(|c: char| c == '_' || c.is_uppercase()) && mentions(text, name))
     })

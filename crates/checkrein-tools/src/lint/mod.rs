@@ -19,7 +19,7 @@ use std::path::Path;
 use checkrein::internal::regular_file;
 use checkrein_core::{EventKind, HookState};
 use checkrein_dialects::config::{Diagnostic, Location, Severity};
-use checkrein_dialects::{HandlerSpec, HookSpec};
+use checkrein_dialects::{Dialect, HandlerSpec, HookSpec, ToolRow};
 use checkrein_document::{LineIndex, MAX_SIZE, Span};
 
 use script::Script;
@@ -116,8 +116,8 @@ fn matcher(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
     if pattern.is_empty() || !about_tools || hook.kinds.is_empty() {
         return;
     }
-    let rows = hook.dialect.tools.iter();
-    let tools: Vec<&str> = rows.flat_map(|row| std::iter::once(row.name).chain(row.common.iter().copied())).collect();
+    // The agent compares matchers in its own files with its own names only.
+    let tools: Vec<&str> = hook.dialect.tools.iter().flat_map(ToolRow::matched_names).collect();
     let is_rule = pattern.split_once('(').is_some_and(|(tool, rest)| {
         rest.ends_with(')') && !tool.is_empty() && tool.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     });
@@ -129,11 +129,33 @@ fn matcher(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
     // The tool names of MCP servers are unknown here.
     let may_be_mcp = pattern.contains("mcp") || pattern.contains(':');
     if !tools.is_empty() && !may_be_mcp && !tools.iter().any(|tool| hook.matcher.matches(tool)) {
-        let close = checkrein_core::closest_match(pattern, tools.iter().copied());
-        let hint = close.map(|tool| format!(", did you mean `{tool}`?")).unwrap_or_default();
-        let text = format!("matcher `{pattern}` matches no tool of {}{hint}", hook.dialect.name);
+        let close = || checkrein_core::closest_match(pattern, tools.iter().copied()).map(str::to_owned);
+        let hint = own_names(hook.dialect, pattern).or_else(close);
+        let hint = hint.map(|tool| format!(", did you mean `{tool}`?")).unwrap_or_default();
+        let text = format!("matcher `{pattern}` matches no tool of {}{hint}", hook.dialect.title());
         found.push(for_hook(hook, "matcher-fits-nothing", &text));
+        return;
     }
+    for part in pattern.split('|').filter(|part| !tools.iter().any(|tool| tool.contains(part))) {
+        if let Some(own) = own_names(hook.dialect, part) {
+            let agent = hook.dialect.title();
+            let text = format!("`{part}` in matcher `{pattern}` is not a tool of {agent}, did you mean `{own}`?");
+            found.push(for_hook(hook, "matcher-fits-nothing", &text));
+        }
+    }
+}
+
+/// Names that an agent has for a list of common names. `None`: a part is not a common name of its tools.
+fn own_names(dialect: &Dialect, pattern: &str) -> Option<String> {
+    let mut own: Vec<&str> = Vec::new();
+    for part in pattern.split('|') {
+        let is_named = |tool: &&ToolRow| tool.common.iter().any(|name| name.eq_ignore_ascii_case(part));
+        let tool = dialect.tools.iter().find(is_named)?;
+        if !own.contains(&tool.name) {
+            own.push(tool.name);
+        }
+    }
+    Some(own.join("|"))
 }
 
 fn timeout(hook: &HookSpec, found: &mut Vec<Diagnostic>) {

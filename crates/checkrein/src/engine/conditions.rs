@@ -28,31 +28,33 @@ pub(super) fn with_conditions(mut spec: HookSpec, env: &HandlerEnv) -> HookSpec 
     all.extend(move_matcher_to_condition(&mut spec));
     spec.condition = match all.len() {
         0 | 1 => all.pop(),
-        _ => {
-            let text = all.iter().map(Condition::text).collect::<Vec<_>>().join(" and ");
-            Some(Condition::new(text, move |event| all.iter().all(|one| one.holds(event))))
-        }
+        _ => Some(Condition::all(all)),
     };
     spec
 }
 
 /// Extends a matcher for tools of the hook's own agent to the equivalent tools of other agents.
 ///
-/// The returned condition keeps the original matcher under the hook's own agent.
+/// Under the hook's own agent, the returned condition limits the matcher to the names that the agent itself compares it with.
 fn extend_to_equivalent_tools(spec: &mut HookSpec) -> Option<Condition> {
     let dialect = spec.dialect;
     let matcher = spec.matcher.clone();
-    let fitting = dialect.tools.iter().filter(|tool| !matcher.is_everything() && matcher.matches(tool.name));
-    let shared: Vec<_> = fitting.flat_map(ToolRow::shared_names).filter(|name| !matcher.matches(name)).collect();
-    if shared.is_empty() {
+    if matcher.is_everything() {
         return None;
     }
-    spec.matcher = matcher.clone().also(shared);
-    Some(Condition::new(format!("matcher {}", matcher.pattern()), move |event: &Event| {
-        let fits = |name: &str| matcher.matches(name);
+    let fits = |tool: &&ToolRow| tool.matched_names().any(|name| matcher.matches(name));
+    let fitting = dialect.tools.iter().filter(fits);
+    let shared: Vec<_> = fitting.flat_map(ToolRow::shared_names).filter(|name| !matcher.matches(name)).collect();
+    let fits_by_common_name = |tool: &ToolRow| tool.common.iter().any(|name| matcher.matches(name));
+    if shared.is_empty() && !dialect.tools.iter().any(|tool| !fits(&tool) && fits_by_common_name(tool)) {
+        return None;
+    }
+    if !shared.is_empty() {
+        spec.matcher = matcher.clone().also(shared);
+    }
+    Some(Condition::matcher(matcher.pattern().to_owned(), move |event: &Event| {
         !dialect.has_sent(event)
-            || event.tool_name().is_none_or(fits)
-            || event.tool_aliases().iter().any(|name| fits(name))
+            || event.tool_name().is_none_or(|name| dialect.matched_names(name).any(|name| matcher.matches(name)))
     }))
 }
 
@@ -63,7 +65,7 @@ fn move_matcher_to_condition(spec: &mut HookSpec) -> Option<Condition> {
         return None;
     }
     let matcher = std::mem::replace(&mut spec.matcher, Matcher::everything());
-    Some(Condition::new(format!("matcher {}", matcher.pattern()), move |event: &Event| {
+    Some(Condition::matcher(matcher.pattern().to_owned(), move |event: &Event| {
         dialect.subject(event).is_none_or(|subject| matcher.matches(&subject))
     }))
 }
@@ -114,9 +116,14 @@ fn rule_condition(rule: &PermissionRule, dialect: &'static Dialect, env: &Handle
     });
     Condition::new(rule.to_string(), move |event| {
         let (Some(name), Some(input)) = (event.tool_name(), canonical_input(event)) else { return false };
-        let own = dialect.native_tool_name(event).map(|tool| tool.name);
-        let mut names = std::iter::once(name).chain(event.tool_aliases().iter().copied()).chain(own);
-        names.any(|name| wildcard(&tool, name)) && pattern.as_ref().is_none_or(|pattern| pattern.fits(event, &input))
+        let names = |name| wildcard(&tool, name);
+        let is_tool = if dialect.has_sent(event) {
+            dialect.matched_names(name).any(names)
+        } else {
+            let own = dialect.native_tool_name(event).map(|tool| tool.name);
+            std::iter::once(name).chain(event.tool_aliases().iter().copied()).chain(own).any(names)
+        };
+        is_tool && pattern.as_ref().is_none_or(|pattern| pattern.fits(event, &input))
     })
 }
 

@@ -4,6 +4,7 @@
 //! with --force.
 
 mod agents;
+mod import;
 mod text;
 
 use std::io::{BufRead, IsTerminal, Write};
@@ -94,7 +95,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let mut agents = if is_import { Vec::new() } else { agents::find(&dir) };
     let proposed = match &arguments.from {
         None => DraftFile::starter(),
-        Some(DialectName(from)) => DraftFile::import(from, &arguments.files, &dir, scope)?,
+        Some(DialectName(from)) => import::draft(from, &arguments.files, &dir, scope)?,
     };
     let target = Target::find(&dir, scope, proposed.extension)?;
     let done = write_if_allowed(arguments, &proposed, &target, &mut agents)?;
@@ -108,7 +109,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         InitResult::Not(_, why) => super::print_failure(&format!("nothing was written: {why}")),
     }
     if matches!(done, InitResult::Written) && scope == Scope::Project {
-        approve(&dir, &target.path, arguments.from.is_none());
+        match arguments.from {
+            None => approve(&dir, &target.path),
+            Some(_) => import::print_unapproved(&dir, &target.path),
+        }
     }
     if matches!(done, InitResult::Written) {
         for other in &target.others {
@@ -195,25 +199,19 @@ fn write_if_allowed(
     Ok(InitResult::Written)
 }
 
-/// Approves the written hooks, because the user has seen them. Imported hooks with scripts wait for approval, because the
-/// scripts were not shown.
-fn approve(dir: &Path, written: &Path, is_starter: bool) {
+/// Approves the hooks of the starter set, which checkrein itself wrote.
+fn approve(dir: &Path, written: &Path) {
     let review = Sources::discover(&native::DIALECT, dir).review();
     let is_written = |hook: &&Reviewed| hook.hook.source.file.as_deref().is_some_and(|file| Path::new(file) == written);
     let count = |hooks: &[&Reviewed]| super::layout::count_hooks(hooks.iter().map(|hook| &*hook.hook));
-    let (seen, unseen): (Vec<_>, Vec<_>) =
-        review.awaiting().into_iter().filter(is_written).partition(|hook| is_starter || hook.scripts.is_empty());
-    match review.approve(&seen) {
-        Ok(()) if seen.is_empty() => {}
-        Ok(()) => super::print_note(&format!("approved {}", super::pluralize(count(&seen), "hook"))),
+    let written: Vec<_> = review.awaiting().into_iter().filter(is_written).collect();
+    match review.approve(&written) {
+        Ok(()) if written.is_empty() => {}
+        Ok(()) => super::print_note(&format!("approved {}", super::pluralize(count(&written), "hook"))),
         // The file is written, and its hooks can be approved later.
         Err(error) => {
             super::print_note(&format!("{error}; no hook runs until you approve it: checkrein trust approve --all"));
         }
-    }
-    if !unseen.is_empty() {
-        let hooks = super::pluralize(count(&unseen), "hook");
-        super::print_note(&format!("{hooks} with scripts not approved yet - review them: checkrein trust"));
     }
 }
 

@@ -25,9 +25,10 @@ use checkrein_core::{ConcurrentRewrites, Grammar};
 
 use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{ConfigTable, DedupKey, FileFormat, FileRow, PathBase};
+use crate::input::{InputForm, InputRow};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{Defect, MalformedPolicy, ReplyTable, UnknownPolicy};
-use crate::table::{Dialect, HttpTable, ProcessTable, Shell};
+use crate::table::{Dialect, HttpTable, ProcessTable, Shell, ToolRow};
 use checkrein_core::Scope;
 
 pub use flags::{FLAGS, UnknownFlag, hooks_from_flags};
@@ -36,6 +37,7 @@ pub use flags::{FLAGS, UnknownFlag, hooks_from_flags};
 pub static DIALECT: Dialect = Dialect {
     name: "docker-agent",
     events: event::NEWEST,
+    tools: TOOLS,
     matcher: Grammar::REGEX_WHOLE,
     payload: PayloadTable::fields(NEWEST_FIELDS),
     reply: ReplyTable {
@@ -66,6 +68,7 @@ pub static DIALECT: Dialect = Dialect {
 pub static G2: Dialect = Dialect {
     name: "docker-agent@g2",
     events: event::G2,
+    tools: TOOLS,
     matcher: Grammar::REGEX_WHOLE,
     payload: PayloadTable::fields(ALWAYS),
     reply: ReplyTable {
@@ -93,6 +96,24 @@ pub static G2: Dialect = Dialect {
     },
     ..CLAUDE_LIKE
 };
+
+/// Tools of the toolsets `shell` and `filesystem`. An agent can have others.
+const TOOLS: &[ToolRow] = &[
+    ToolRow::new("shell", &["Bash"]).takes(&[InputRow::named("cmd", "command")]),
+    ToolRow::new("write_file", &["Write"]).takes(PATH),
+    ToolRow::new("edit_file", &["Edit"]).takes(&[
+        InputRow::named("path", "file_path"),
+        InputRow::named("edits", "edits").form(InputForm::Each(REPLACEMENT)),
+        InputRow::seen_in("edits", "oldText", "old_string"),
+        InputRow::seen_in("edits", "newText", "new_string"),
+    ]),
+    ToolRow::new("read_file", &["Read"]).takes(PATH),
+    ToolRow::new("read_multiple_files", &["Read"])
+        .takes(&[InputRow::named("paths", "file_path").form(InputForm::Lines)]),
+    ToolRow::new("list_directory", &["LS"]),
+];
+const PATH: &[InputRow] = &[InputRow::named("path", "file_path")];
+const REPLACEMENT: &[InputRow] = &[InputRow::named("oldText", "old_string"), InputRow::named("newText", "new_string")];
 
 const ALWAYS: &[FieldRow] = &[FieldRow::same("session_id").or("\"\""), FieldRow::same("cwd").or("\"\"")];
 

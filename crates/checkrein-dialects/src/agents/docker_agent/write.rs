@@ -32,7 +32,7 @@ impl Files {
             let Some(hook) = self.hook.write_hook(dialect, at, spec, &mut lost) else { continue };
             for kind in &spec.kinds {
                 let Some(row) = dialect.row(kind) else {
-                    lost.push(ConversionLoss::whole(at, format!("{} has no event for `{kind}`", dialect.name)));
+                    lost.push(ConversionLoss::whole(at, format!("{} has no event for `{kind}`", dialect.title())));
                     continue;
                 };
                 let Some(matcher) = written_matcher(dialect, spec, kind, at, &mut lost) else { continue };

@@ -162,7 +162,7 @@ fn entry(
         return Err(why.to_owned());
     }
     let Some(trigger) = dialect.name_of(kind) else {
-        return Err(format!("{} has no event for `{kind}`", dialect.name));
+        return Err(format!("{} has no event for `{kind}`", dialect.title()));
     };
     let action = match &spec.handler {
         HandlerSpec::Command(command) => {
@@ -176,7 +176,7 @@ fn entry(
             let prompt = settings.field("prompt").ok_or("the agent hook has no prompt")?;
             format!("{{ \"type\": \"agent\", \"prompt\": {prompt} }}")
         }
-        other => return Err(format!("{} has no `{}` hooks", dialect.name, other.kind())),
+        other => return Err(format!("{} has no `{}` hooks", dialect.title(), other.kind())),
     };
     let Some(matcher) = written_matcher(dialect, spec, kind, at, lost) else { return Ok(None) };
     let mut members = vec![format!("\"name\": {}", RawJson::string(&spec.info.id))];

@@ -8,7 +8,7 @@ use std::time::Duration;
 use checkrein_core::{EventKind, FailurePolicy, HookState, RawJson};
 
 use super::attribute::{is_enabled, own_name};
-use super::{Attribute, HookFileLayout, HookKey, TimeUnit, sandbox};
+use super::{Attribute, HandlerRow, HookFileLayout, HookKey, TimeUnit, sandbox};
 use crate::config::{ConversionLoss, Encoded};
 use crate::spec::{CommandLine, HandlerSpec, HookSpec, shell_text};
 use crate::table::Dialect;
@@ -28,7 +28,7 @@ impl HookFileLayout {
             let Some(hook) = self.write_hook(dialect, at, spec, &mut lost) else { continue };
             for kind in &spec.kinds {
                 let Some(name) = self.event_name(dialect, kind) else {
-                    lost.push(ConversionLoss::whole(at, format!("{} has no event for `{kind}`", dialect.name)));
+                    lost.push(ConversionLoss::whole(at, format!("{} has no event for `{kind}`", dialect.title())));
                     continue;
                 };
                 let Some(matcher) = written_matcher(dialect, spec, kind, at, &mut lost) else { continue };
@@ -109,8 +109,10 @@ impl HookFileLayout {
             lost.push(ConversionLoss::whole(at, why));
             return None;
         }
-        let Some(row) = self.handlers.iter().find(|row| row.kind == kind.name()) else {
-            lost.push(ConversionLoss::whole(at, format!("{} has no `{kind}` hooks", dialect.name)));
+        // A hook that no agent runs may stay in its own format.
+        let is_run = |row: &HandlerRow| !row.inert || spec.dialect.name == dialect.name;
+        let Some(row) = self.handlers.iter().find(|row| row.kind == kind.name() && is_run(row)) else {
+            lost.push(ConversionLoss::whole(at, format!("{} has no `{kind}` hooks", dialect.title())));
             return None;
         };
         let says_type = self.keys.iter().any(|key| key.says == Attribute::Type);
@@ -120,7 +122,10 @@ impl HookFileLayout {
         let adapted = self.adapt(at, spec, lost);
         let spec = adapted.as_ref().unwrap_or(spec);
         if spec.is_http() && spec.dialect.http.decides && !dialect.http.decides {
-            lost.push(ConversionLoss::part(at, format!("the replies of its endpoint, which {} ignores", dialect.name)));
+            lost.push(ConversionLoss::part(
+                at,
+                format!("the replies of its endpoint, which {} ignores", dialect.title()),
+            ));
         }
         for HookKey { name, says } in self.keys {
             // Each attribute is written under one key.
@@ -188,13 +193,16 @@ impl HookFileLayout {
     }
 }
 
-/// Returns the reason why a hook must not be written: the file cannot express that the hook is disabled or a dry run, or the
-/// hook is broken. `can_say`: `true` for attributes that the file can express.
+/// Returns the reason why a hook must not be written: the file cannot express that the hook is disabled, a dry run or
+/// conditional, or the hook is broken. `can_say`: `true` for attributes that the file can express.
 pub(crate) fn unwritable(spec: &HookSpec, can_say: impl Fn(Attribute) -> bool) -> Option<&'static str> {
     match spec.state {
         HookState::Disabled if !can_say(Attribute::Enabled) => Some("it is disabled, which the file cannot express"),
         HookState::Broken(_) => Some("it is broken"),
         _ if spec.info.dry_run && !can_say(Attribute::DryRun) => Some("it is a dry run, which the file cannot express"),
+        // Without its condition, the hook would block more than it should.
+        _ if spec.permission_rule.is_some() && !can_say(Attribute::Rule) => Some("the file cannot express its `if`"),
+        _ if !spec.input.is_empty() && !can_say(Attribute::Input) => Some("the file cannot express its `input`"),
         _ => None,
     }
 }
@@ -259,7 +267,7 @@ pub(crate) fn written_matcher(
         None => {
             lost.push(ConversionLoss::whole(
                 at,
-                format!("{} cannot express its matcher `{}`", dialect.name, matcher.pattern()),
+                format!("{} cannot express its matcher `{}`", dialect.title(), matcher.pattern()),
             ));
             None
         }

@@ -70,12 +70,21 @@ pub struct HandlerRow {
     pub needs: &'static [&'static str],
     /// Events that support it. Empty: all.
     pub at: &'static [EventKind],
+    /// `true` if files may contain such hooks, and the agent does not run them.
+    pub inert: bool,
 }
 
 impl HandlerRow {
     /// A kind of handler that all events support.
     pub const fn new(name: &'static str, kind: &'static str, needs: &'static [&'static str]) -> Self {
-        Self { name, kind, needs, at: &[] }
+        Self { name, kind, needs, at: &[], inert: false }
+    }
+
+    /// Marks a handler that the agent does not run.
+    #[must_use]
+    pub const fn inert(mut self) -> Self {
+        self.inert = true;
+        self
     }
 
     /// Limits the handler to these events.
