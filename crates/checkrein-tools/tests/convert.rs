@@ -230,6 +230,27 @@ fn handlers_that_the_other_agent_does_not_run_are_lost() {
 }
 
 #[test]
+fn gates_keep_their_failure_policy() {
+    let find = |name: &str| checkrein_dialects::find(name).unwrap();
+    let original = |name: &str| guard(find(name), "Bash").unwrap();
+    for (from, to, expected) in [
+        ("claude", "native", Ok(r#""on_failure": "open""#)),
+        ("native", "claude", Ok(r#""onFailure": "block""#)),
+        ("native", "gemini", Err("its failure policy")),
+    ] {
+        let conversion = converted(&original(from), find(to));
+        match expected {
+            Ok(text) => assert!(conversion.text.contains(text), "{from} {to}: {}", conversion.text),
+            Err(lost) => assert!(conversion.losses.iter().any(|loss| loss.what == lost), "{:?}", conversion.losses),
+        }
+        assert_eq!(conversion.gates_lost(), 0, "{from} {to}: {:?}", conversion.losses);
+    }
+    // Both agents ignore a failed hook.
+    let conversion = converted(&original("claude"), find("gemini"));
+    assert!(conversion.losses.is_empty() && !conversion.text.contains("ailure"), "{conversion:?}");
+}
+
+#[test]
 fn variables_are_translated_or_reported() {
     let variable =
         |name: &str| claude(&format!(r#""hooks": [{{"type": "command", "command": "\"${name}\"/guard.sh"}}]"#));

@@ -8,8 +8,9 @@ mod variables;
 mod verify;
 
 use std::path::Path;
+use std::sync::Arc;
 
-use checkrein_core::EventKind;
+use checkrein_core::{EventKind, FailureKind};
 use checkrein_dialects::{Dialect, HookSpec};
 
 /// Result of a conversion.
@@ -145,6 +146,7 @@ impl Converter<'_> {
         }
         let mut specs = translation.hooks;
         for spec in &mut specs {
+            keep_failure_policy(spec, to);
             for name in variables::translate(spec, to) {
                 lose(LossKind::Script, format!("{} does not set the variable {name}", to.title()), true);
             }
@@ -167,6 +169,27 @@ impl Converter<'_> {
         self.losses.extend(losses);
         self.specs.extend(specs.into_iter().map(|spec| (index, spec)));
         Ok(())
+    }
+}
+
+/// Writes out the failure policy of a gate, if the default of the other agent differs. Without it, a failing hook that was ignored
+/// would block everything, or the reverse.
+fn keep_failure_policy(hook: &mut HookSpec, to: &Dialect) {
+    let from = hook.dialect;
+    let is_gate = |kind: &EventKind| from.is_gate(kind) && to.is_gate(kind);
+    if hook.info.on_failure.is_some() || !hook.kinds.iter().all(is_gate) {
+        return;
+    }
+    let effects = |dialect: &Dialect| {
+        let of_kind = |kind| FailureKind::ALL.iter().map(move |failure| dialect.failure_effect(kind, *failure));
+        hook.kinds.iter().flat_map(of_kind).collect::<Vec<_>>()
+    };
+    let (own, others) = (effects(from), effects(to));
+    if let Some(effect) = own.first().copied()
+        && own.iter().all(|one| *one == effect)
+        && others.iter().any(|other| *other != effect)
+    {
+        Arc::make_mut(&mut hook.info).on_failure = Some(effect);
     }
 }
 
