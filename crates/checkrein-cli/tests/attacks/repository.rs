@@ -38,6 +38,21 @@ fn unapproved_hook_file_runs_and_blocks_nothing() {
 }
 
 #[test]
+fn import_of_a_repositorys_hooks_approves_nothing() {
+    let (path, text) = FILES[3];
+    let place = Place::untrusted(&[(path, text)]);
+    assert_eq!(place.run(&["init", "--from", "claude", "--yes"]).code, 0);
+    let ran = asked(&place, &[]);
+    assert!(!has_run(&place), "{ran:?}");
+    assert_ne!(decided(&ran).0, "deny", "{ran:?}");
+    assert_eq!(place.run(&["trust", "check"]).code, 1);
+    // In the user's own file, the hooks would need no approval.
+    assert_eq!(place.run(&["init", "--from", "claude", "--user", "--yes", path]).code, 1);
+    asked(&place, &[]);
+    assert!(!has_run(&place));
+}
+
+#[test]
 fn unreadable_hook_file_of_a_repository_blocks_nothing() {
     for text in ["hooks: [", "hooks: [{event: PreToolUse, matcher: '[', command: x}]", "{}}", "hooks: &a [*a]"] {
         let place = Place::untrusted(&[(PROJECT, text)]);
