@@ -44,7 +44,7 @@ fn told(ran: &Ran, code: i32, says: &str) {
 #[test]
 fn writes_a_starter_config_and_shows_it() {
     let place = Place::with(&[]);
-    let ran = place.run(&["init", "--project", "--yes"]);
+    let ran = place.run(&["init", "--project", "--yes", "-v"]);
     told(&ran, 0, "will write .checkrein/hooks.yaml:\n");
     told(&ran, 0, "wrote .checkrein/hooks.yaml\n");
     assert_eq!(read(&place, ".checkrein/hooks.yaml"), ran.stdout);
@@ -52,6 +52,16 @@ fn writes_a_starter_config_and_shows_it() {
     assert_eq!(mode(&place, ".checkrein/hooks.yaml"), 0o644);
     let listed: Vec<_> = std::fs::read_dir(place.dir.path().join(".checkrein")).unwrap().collect();
     assert_eq!(listed.len(), 1, "no temporary file remains: {listed:?}");
+}
+
+#[test]
+fn the_hooks_are_shown_in_a_few_lines() {
+    let place = Place::with(&[]);
+    let ran = place.run(&["init", "--yes"]);
+    told(&ran, 0, "will write ~/.config/checkrein/hooks.yaml (-v shows it):\n");
+    let lines: Vec<_> = ran.stdout.lines().collect();
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert_eq!(lines[0], "  no-destruction  Denies destructive commands, and asks before a push");
 }
 
 #[test]
@@ -227,7 +237,7 @@ fn init_asks_on_a_terminal() {
         let (code, shown) = talk(&["init", "--project"], &[("? [y/N] ", Does::Types(no))]);
         assert_eq!(code, 1, "{shown}");
         assert!(
-            shown.contains("id: no-destruction") && shown.contains("nothing was written: you answered no"),
+            shown.contains("no-destruction  Denies") && shown.contains("nothing was written: you answered no"),
             "{shown}"
         );
         assert!(!exists(&place, ".checkrein"));

@@ -14,7 +14,7 @@ use anyhow::{Result, bail};
 use checkrein::Scope;
 use checkrein::dialects::Dialect;
 use checkrein::dialects::agents::native;
-use checkrein::document::MAX_SIZE;
+use checkrein::document::{Format, MAX_SIZE};
 use checkrein::hook_files::{FileStatus, Locations, Sources};
 use checkrein::internal::regular_file::{self, ReadError};
 use checkrein::trust::Reviewed;
@@ -33,7 +33,7 @@ use crate::exit::{self, Exit};
 /// everything else alone. Finds the agents on this machine, and asks which of them are to be guarded. With --project, the hooks
 /// are for the project. With --from, they are the hooks of an agent, for the project unless --user is set.
 ///
-/// Shows the file first. Without a terminal, nothing is written unless --yes is set. An existing file is overwritten only
+/// Shows the hooks first, and with -v the whole file. Without a terminal, nothing is written unless --yes is set. An existing file is overwritten only
 /// after a yes or with --force. If an import would lose a blocking hook, nothing is written without --force.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:
@@ -155,7 +155,9 @@ fn write_if_allowed(
         return Ok(InitResult::Same);
     }
     if !arguments.json {
-        show(proposed, target)?;
+        // The user knows neither the hooks of another agent nor the difference from an existing file.
+        let in_full = arguments.from.is_some() || arguments.dry_run || super::is_verbose() || target.text.is_some();
+        if in_full { show(proposed, target)? } else { show_summary(proposed, target)? }
     }
     if arguments.dry_run {
         return Ok(InitResult::Not("dry-run", "this is a dry run".to_owned()));
@@ -213,6 +215,20 @@ fn approve(dir: &Path, written: &Path) {
             super::print_note(&format!("{error}; no hook runs until you approve it: checkrein trust approve --all"));
         }
     }
+}
+
+/// Prints one line for each hook of the file.
+fn show_summary(proposed: &DraftFile, target: &Target) -> Result<()> {
+    let path = display_path(&target.path);
+    super::print_note(&format!("will write {path} (-v shows it):"));
+    let decoded = native::DIALECT.decode(&path, Scope::User, &proposed.text, Format::Yaml);
+    let width = decoded.hooks.iter().map(|hook| hook.info.id.len()).max().unwrap_or_default();
+    let mut out = anstream::stdout().lock();
+    for hook in &decoded.hooks {
+        let about = hook.description.as_deref().unwrap_or_default();
+        writeln!(out, "  {:width$}  {about}", hook.info.id)?;
+    }
+    Ok(())
 }
 
 /// Prints the text, or its difference from the existing file, on standard output.
