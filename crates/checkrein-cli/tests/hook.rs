@@ -120,7 +120,7 @@ fn a_hook_of_one_agent_runs_unchanged_under_another() {
     let place = Place::with(&[(".checkrein/hooks.yaml", "include: [claude]\n"), (".claude/settings.json", settings)]);
     for (agent, event, sent) in captured() {
         let of = agent.event(&sent, Some(&event)).unwrap();
-        let is_shell = of.tool_name() == Some("Bash") || of.tool_aliases().contains(&"Bash");
+        let is_shell = of.tool_name() == Some("Bash") || of.tool_aliases().any(|alias| alias == "Bash");
         // Claude Code runs this hook itself.
         if !is_shell || agent.name == "claude" {
             continue;

@@ -6,6 +6,7 @@
 use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -42,11 +43,24 @@ pub struct Event {
 }
 
 /// Facts about an event that its dialect adds. Not part of the JSON form.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Origin {
-    tool_aliases: &'static [&'static str],
+    tool_aliases: ToolAliases,
     dialect: Option<DialectRef>,
     runs_parent_hooks: bool,
+}
+
+/// Further names of a tool: those of a table, or computed ones.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum ToolAliases {
+    Fixed(&'static [&'static str]),
+    Computed(Arc<[String]>),
+}
+
+impl Default for ToolAliases {
+    fn default() -> Self {
+        Self::Fixed(&[])
+    }
 }
 
 /// Reference to the table of a dialect. The type of the table is unknown to this crate.
@@ -111,8 +125,24 @@ impl Event {
     /// different names for equivalent tools.
     #[must_use]
     pub fn with_tool_aliases(mut self, names: &'static [&'static str]) -> Self {
-        self.origin.tool_aliases = names;
+        self.origin.tool_aliases = ToolAliases::Fixed(names);
         self
+    }
+
+    /// Sets further names of the event's tool that depend on the call, such as the shared name of an MCP tool.
+    #[must_use]
+    pub fn with_computed_aliases(mut self, names: Vec<String>) -> Self {
+        self.origin.tool_aliases = ToolAliases::Computed(names.into());
+        self
+    }
+
+    /// Returns the event with the first alias that `accepts` returns `true` for in front of the others. `None`: it is there
+    /// already, or no alias is accepted.
+    pub fn with_preferred_alias(&self, mut accepts: impl FnMut(&str) -> bool) -> Option<Self> {
+        let preferred = self.tool_aliases().position(&mut accepts).filter(|position| *position > 0)?;
+        let mut names: Vec<String> = self.tool_aliases().map(str::to_owned).collect();
+        names[..=preferred].rotate_right(1);
+        Some(self.clone().with_computed_aliases(names))
     }
 
     /// Sets the dialect that the tool name and the tool input come from.
@@ -131,8 +161,20 @@ impl Event {
     }
 
     /// Returns further names of the event's tool. See [`with_tool_aliases`](Self::with_tool_aliases).
-    pub fn tool_aliases(&self) -> &'static [&'static str] {
-        self.origin.tool_aliases
+    pub fn tool_aliases(&self) -> impl Iterator<Item = &str> + Clone {
+        let (fixed, computed) = match &self.origin.tool_aliases {
+            ToolAliases::Fixed(names) => (*names, &[][..]),
+            ToolAliases::Computed(names) => (&[][..], &**names),
+        };
+        fixed.iter().copied().chain(computed.iter().map(String::as_str))
+    }
+
+    /// `true` if the event's tool has further names.
+    pub fn has_tool_aliases(&self) -> bool {
+        match &self.origin.tool_aliases {
+            ToolAliases::Fixed(names) => !names.is_empty(),
+            ToolAliases::Computed(names) => !names.is_empty(),
+        }
     }
 
     /// Returns the dialect that the tool name and the tool input come from. `None`: they are in canonical form.
@@ -147,7 +189,7 @@ impl Event {
 
     /// Returns the event with another payload, without the hooks of the parent kind.
     pub(crate) fn with_payload(&self, payload: Payload) -> Self {
-        let origin = Origin { runs_parent_hooks: false, ..self.origin };
+        let origin = Origin { runs_parent_hooks: false, ..self.origin.clone() };
         Self { envelope: self.envelope.clone(), payload, origin }
     }
 

@@ -7,6 +7,7 @@
 use checkrein_core::{Decision, Grammar, Rules};
 
 use crate::config::{ConfigTable, DedupKey, FileFormat};
+use crate::input::McpNames;
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{
     AnswerDetection, Defect, ExitAction, ExitCodeMatch, ExitRule, MalformedPolicy, ReasonSource, ReplyTable,
@@ -24,6 +25,7 @@ impl Dialect {
         events: &[],
         has_all_events: false,
         tools: &[],
+        mcp: McpNames::SHARED,
         matcher: Grammar::NAMES_OR_SEARCH,
         payload: PayloadTable::BASE,
         reply: ReplyTable::BASE,
@@ -140,6 +142,9 @@ impl HostTable {
         on_hook_timeout: HostBehavior::Unknown,
         exit_reason: ExitReason::Unknown,
         not_observable: &[],
+        unguarded_subagents: &[],
+        calls_each_entry: false,
+        programs: &[],
         uncertain: &[],
     };
 

@@ -37,7 +37,7 @@ mod table;
 pub mod testing;
 
 pub use agents::{ALL, find};
-pub use input::{InputForm, InputRow, canonical_input, is_common_tool, patch_field};
+pub use input::{InputForm, InputRow, McpNames, canonical_input, is_common_tool, patch_field};
 pub use install::{InstallTable, SettingsPath};
 pub use render::{Answer, AnswerExtras};
 pub use spec::{

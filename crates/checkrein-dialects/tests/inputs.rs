@@ -38,14 +38,14 @@ fn claude_hooks_read_inputs_of_every_agent() {
     let written = r#"{"file_path":"/home/dev/project/hello.txt","content":"hello\n"}"#;
     let shell = r#"{"command":"echo hi","description":"scripted command"}"#;
     let read = r#"{"file_path":"/home/dev/project/does-not-exist.txt"}"#;
-    let patched = r#"{"command":"*** Begin Patch\n*** Add File: hello.txt\n+hello\n*** End Patch\n","file_path":"hello.txt","new_string":"hello","content":"hello"}"#;
+    let patched = r#"{"command":"*** Begin Patch\n*** Add File: hello.txt\n+hello\n*** End Patch\n","file_path":"/home/dev/project/hello.txt","new_string":"hello","content":"hello"}"#;
     let diff = r#"\ndiff --git a/home/dev/project/hello.txt b/home/dev/project/hello.txt\ncreate file mode 100644\nindex 0000000..0000000\n--- a/dev/null\n+++ b/home/dev/project/hello.txt\n@@ -1,0 +1,1 @@\n+hello\n"#;
     let asked = format!(r#"{{"file_path":"/home/dev/project/hello.txt","diff":"{diff}"}}"#);
     let job = r#""prompt":"SUBAGENT-JOB: run echo sub in the shell.""#;
     for (agent, file, tool, input) in [
         ("claude", "PreToolUse.Write.json", "Write", written),
         ("codex", "PreToolUse.Bash.json", "Bash", r#"{"command":"echo hi"}"#),
-        ("codex", "PreToolUse.apply_patch.json", "Edit", patched),
+        ("codex", "PreToolUse.apply_patch.json", "Write", patched),
         (
             "codex",
             "PreToolUse.collaborationspawn_agent.json",

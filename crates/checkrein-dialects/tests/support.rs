@@ -6,7 +6,7 @@ use std::path::Path;
 
 use checkrein_core::{Decision, Target};
 use checkrein_dialects::reply::{ExitAction, KeyMeaning};
-use checkrein_dialects::{ALL, Dialect, EventRow, ExitReason, HostBehavior, PlainTextUse, Provenance};
+use checkrein_dialects::{ALL, Dialect, EventRow, ExitReason, HostBehavior, McpNames, PlainTextUse, Provenance};
 
 /// Capabilities of hooks of an agent at an event.
 struct Effects {
@@ -91,6 +91,21 @@ fn table(dialect: &Dialect) -> String {
         writeln!(out, "Hooks are not called for:\n").unwrap();
         host.not_observable.iter().for_each(|what| writeln!(out, "- {what}").unwrap());
         out.push('\n');
+    }
+    if dialect.mcp != McpNames::SHARED {
+        let McpNames { prefix, separator, .. } = dialect.mcp;
+        writeln!(out, "The agent's name of an MCP tool: `{prefix}SERVER{separator}TOOL`.\n").unwrap();
+    }
+    if host.calls_each_entry {
+        writeln!(
+            out,
+            "The agent calls the entries of the user's and of the project's settings, each for the same event.\n"
+        )
+        .unwrap();
+    }
+    let repeated = dialect.events.iter().filter_map(|row| Some((row.name, row.only_with?)));
+    for (event, field) in repeated {
+        writeln!(out, "`{event}` without `{field}` repeats an earlier event: no hook runs.\n").unwrap();
     }
     if !host.uncertain.is_empty() {
         writeln!(out, "Uncertain:\n").unwrap();

@@ -89,8 +89,8 @@ impl KindFilter {
     fn for_event(event: &Event) -> Self {
         let names = match Names::for_event(event) {
             Names::Ignored => None,
-            Names::Compared { subject, aliases } => {
-                let aliases = aliases.iter().map(|alias| (*alias).to_owned());
+            Names::Compared { subject, .. } => {
+                let aliases = event.tool_aliases().map(str::to_owned);
                 Some(std::iter::once(subject.into_owned()).chain(aliases).collect())
             }
         };
@@ -105,17 +105,18 @@ pub(super) enum Names<'e> {
     Compared {
         /// Empty if the event lacks the subject that its kind has.
         subject: Cow<'e, str>,
-        aliases: &'static [&'static str],
+        /// The event, if its tool has further names.
+        aliased: Option<&'e Event>,
     },
 }
 
 impl<'e> Names<'e> {
     pub(super) fn for_event(event: &'e Event) -> Self {
-        let aliases = event.tool_aliases();
+        let aliased = if event.has_tool_aliases() { Some(event) } else { None };
         match event.subject() {
-            Some(subject) => Self::Compared { subject, aliases },
+            Some(subject) => Self::Compared { subject, aliased },
             None if event.payload.contract().matched_on.is_some() => {
-                Self::Compared { subject: Cow::Borrowed(""), aliases }
+                Self::Compared { subject: Cow::Borrowed(""), aliased }
             }
             None => Self::Ignored,
         }

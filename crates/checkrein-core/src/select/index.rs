@@ -123,10 +123,10 @@ impl KindIndex {
     pub(super) fn select(&self, hooks: &[HookSelector], names: &Names<'_>) -> Candidates<'_> {
         match names {
             Names::Ignored => Candidates::Known(&self.all, &[]),
-            Names::Compared { subject, aliases: [] } => self.select_name(hooks, subject),
+            Names::Compared { subject, aliased: None } => self.select_name(hooks, subject),
             // Only agents with their own tool names have aliases.
-            Names::Compared { subject, aliases } => aliases
-                .iter()
+            Names::Compared { subject, aliased: Some(event) } => event
+                .tool_aliases()
                 .fold(self.select_name(hooks, subject), |found, alias| found.with(&self.select_name(hooks, alias))),
         }
     }

@@ -116,7 +116,7 @@ impl HookSet {
     /// `true` if a hook would be selected for an event of this kind with this subject. Ignores conditions.
     pub fn would_select(&self, kind: &EventKind, subject: &str) -> bool {
         let names = match kind.contract().matched_on {
-            Some(_) => Names::Compared { subject: Cow::Borrowed(subject), aliases: &[] },
+            Some(_) => Names::Compared { subject: Cow::Borrowed(subject), aliased: None },
             None => Names::Ignored,
         };
         self.index_of(kind).is_some_and(|index| !index.select(&self.hooks, &names).is_empty())

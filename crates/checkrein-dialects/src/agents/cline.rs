@@ -175,7 +175,7 @@ pub static EXTENSION: Dialect = Dialect {
         ToolRow::new("execute_command", &["Bash"]),
         ToolRow::new("write_to_file", &["Write"]).takes(PATH),
         ToolRow::new("replace_in_file", &["Edit"]).takes(PATH),
-        ToolRow::new("apply_patch", &["Edit"]).takes(seen_in_patch!("input")),
+        ToolRow::new("apply_patch", &["Edit", "Write"]).takes(seen_in_patch!("input")),
         ToolRow::new("read_file", &["Read"]).takes(PATH),
         ToolRow::new("search_files", &["Grep"])
             .takes(&[InputRow::named("regex", "pattern"), InputRow::named("file_pattern", "glob")]),

@@ -86,6 +86,7 @@ pub static DIALECT: Dialect = Dialect {
             "input for a running shell (`write_stdin`), and waiting in code mode",
             "the end of a sub-agent's session",
         ],
+        calls_each_entry: true,
         ..HostTable::FAILS_OPEN
     },
     install: Some(

@@ -11,8 +11,8 @@ use crate::agents::copilot_pascal;
 use crate::config::{
     Attribute, ConfigTable, FileFormat, FileRow, HandlerRow, HookFileLayout, HookKey, PathBase, PluginTable, TimeUnit,
 };
-use crate::input::InputRow;
 use crate::input::patch::seen_in_patch;
+use crate::input::{InputRow, McpNames};
 use crate::install::{InstallTable, SettingsPath};
 use crate::payload::{FieldEncoding, FieldRow, PayloadTable};
 use crate::reply::{EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable};
@@ -44,6 +44,7 @@ pub(crate) const COPILOT: Dialect = Dialect {
     title: "Copilot CLI",
     events: EVENTS,
     tools: TOOLS,
+    mcp: McpNames::new("", "-"),
     matcher: Grammar::REGEX_WHOLE,
     payload: PayloadTable { event: "", ..PayloadTable::fields(COMMON) },
     reply: ReplyTable { keys: KEYS, exits: EXITS, ..ReplyTable::LENIENT },
@@ -97,7 +98,7 @@ const TOOLS: &[ToolRow] = &[
     ToolRow::new("create", &["Write"]).takes(CREATE),
     ToolRow::new("edit", &["Edit"]).takes(EDIT),
     ToolRow::new("str_replace_editor", &["Edit"]).takes(EDIT),
-    ToolRow::new("apply_patch", &["Edit"]).takes(seen_in_patch!("input")),
+    ToolRow::new("apply_patch", &["Edit", "Write"]).takes(seen_in_patch!("input")),
     ToolRow::new("view", &["Read"]).takes(VIEW),
     ToolRow::new("grep", &["Grep"]),
     ToolRow::new("rg", &["Grep"]),

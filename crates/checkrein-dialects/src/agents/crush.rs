@@ -9,7 +9,7 @@ use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{
     Attribute, ConfigTable, DedupKey, FileFormat, FileRow, HandlerRow, HookFileLayout, HookKey, PathBase, TimeUnit,
 };
-use crate::input::InputRow;
+use crate::input::{InputRow, McpNames};
 use crate::install::{InstallTable, SettingsPath};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{Defect, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable};
@@ -30,6 +30,7 @@ pub static DIALECT: Dialect = Dialect {
         ToolRow::new("glob", &["Glob"]),
         ToolRow::new("agent", &["Agent"]),
     ],
+    mcp: McpNames::new("mcp_", "_"),
     matcher: Grammar::REGEX_SEARCH,
     payload: PayloadTable {
         event: "event",
@@ -81,7 +82,8 @@ pub static DIALECT: Dialect = Dialect {
         ..ConfigTable::BASE
     },
     host: HostTable {
-        not_observable: &["actions of sub-agents", "everything except tool calls"],
+        not_observable: &["sub-agents (`agent`): their tools run without any hook", "everything except tool calls"],
+        unguarded_subagents: &["agent"],
         ..HostTable::FAILS_OPEN
     },
     install: Some(InstallTable::new(

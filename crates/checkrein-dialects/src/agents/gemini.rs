@@ -11,7 +11,7 @@ use crate::config::{
     Attribute, ConfigTable, Decoder, DedupKey, FileFormat, FileRow, HandlerRow, HookFileLayout, HookKey, PathBase,
     PluginTable, TimeUnit,
 };
-use crate::input::{InputForm, InputRow};
+use crate::input::{InputForm, InputRow, McpNames};
 use crate::install::{InstallTable, SettingsPath};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{
@@ -52,6 +52,7 @@ pub(crate) const GEMINI: Dialect = Dialect {
         ToolRow::new("write_todos", &["TodoWrite"]),
         ToolRow::new("invoke_agent", &["Agent"]).takes(&[InputRow::named("agent_name", "subagent_type")]),
     ],
+    mcp: McpNames::new("mcp_", "_").in_fields("mcp_context.server_name", "mcp_context.tool_name"),
     matcher: Grammar::REGEX_SEARCH,
     payload: PayloadTable::fields(COMMON),
     reply: ReplyTable {
@@ -100,6 +101,7 @@ pub(crate) const GEMINI: Dialect = Dialect {
     host: HostTable {
         missing_program: HostBehavior::Blocked,
         not_observable: &["sub-agents, except for the tools that they use"],
+        calls_each_entry: true,
         ..HostTable::FAILS_OPEN
     },
     install: Some(InstallTable::new(

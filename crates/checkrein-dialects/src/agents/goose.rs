@@ -9,7 +9,7 @@ use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{
     Attribute, ConfigTable, FileFormat, FileRow, HandlerRow, HookFileLayout, HookKey, PathBase, PluginTable, TimeUnit,
 };
-use crate::input::InputRow;
+use crate::input::{InputRow, McpNames};
 use crate::install::{InstallTable, SettingsPath};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{
@@ -30,6 +30,7 @@ pub static DIALECT: Dialect = Dialect {
             InputRow::named("before", "old_string"),
             InputRow::named("after", "new_string"),
         ]),
+        ToolRow::new("delegate", &["Agent", "Task"]).takes(&[InputRow::named("instructions", "prompt")]),
         ToolRow::new("developer__shell", &["Bash"]),
         ToolRow::new("developer__text_editor", &["Edit", "Write"]).takes(&[
             InputRow::named("path", "file_path"),
@@ -38,6 +39,7 @@ pub static DIALECT: Dialect = Dialect {
             InputRow::named("file_text", "content"),
         ]),
     ],
+    mcp: McpNames::new("", "__"),
     matcher: Grammar::REGEX_SEARCH,
     payload: PayloadTable { event: "event", ..PayloadTable::fields(&[FieldRow::same("session_id").or("\"\"")]) },
     reply: ReplyTable {
@@ -72,7 +74,8 @@ pub static DIALECT: Dialect = Dialect {
     host: HostTable {
         // Not documented, but observed to work.
         failure_switch: Some(("on_failure", "\"block\"")),
-        not_observable: &["the output of tools", "sub-agents: their events exist but never fire"],
+        not_observable: &["the output of tools", "sub-agents (`delegate`): their tools run without any hook"],
+        unguarded_subagents: &["delegate"],
         ..HostTable::FAILS_OPEN
     },
     install: Some(InstallTable::new(

@@ -84,6 +84,7 @@ pub static DIALECT: Dialect = Dialect {
     host: HostTable {
         exit_reason: ExitReason::WithCommandLine,
         not_observable: &["prompts, sessions and stops, if there is no terminal"],
+        calls_each_entry: true,
         ..HostTable::FAILS_OPEN
     },
     install: Some(InstallTable::new(

@@ -155,6 +155,7 @@ pub const LAYOUT: HookFileLayout = HookFileLayout {
         "include",
         "compat",
         "allow_skip",
+        "unguarded_subagents",
         "audit",
         "restrict",
         "protect_self",

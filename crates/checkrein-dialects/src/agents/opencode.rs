@@ -1,11 +1,53 @@
-//! opencode: plugin hooks and bus events. checkrein only knows their names.
+//! opencode: plugin hooks and bus events. checkrein knows their names and the tools; a plugin must send the payloads.
 
 use checkrein_core::EventKind;
 
-use crate::{Dialect, EventRow};
+use crate::config::ConfigTable;
+use crate::input::patch::seen_in_patch;
+use crate::{Dialect, EventRow, HostTable, InputRow, McpNames, ToolRow};
 
 /// Dialect of opencode.
-pub static DIALECT: Dialect = Dialect::named("opencode", EVENTS);
+pub static DIALECT: Dialect = Dialect {
+    tools: &[
+        ToolRow::new("bash", &["Bash"]),
+        ToolRow::new("write", &["Write"]).takes(FILE),
+        ToolRow::new("edit", &["Edit"]).takes(EDIT),
+        ToolRow::new("multiedit", &["Edit"]).takes(FILE),
+        ToolRow::new("patch", &["Edit", "Write"]).takes(seen_in_patch!("patchText")),
+        ToolRow::new("apply_patch", &["Edit", "Write"]).takes(seen_in_patch!("patchText")),
+        ToolRow::new("read", &["Read"]).takes(FILE),
+        ToolRow::new("list", &["LS"]),
+        ToolRow::new("glob", &["Glob"]),
+        ToolRow::new("grep", &["Grep"]).takes(&[InputRow::named("include", "glob")]),
+        ToolRow::new("webfetch", &["WebFetch"]),
+        ToolRow::new("websearch", &["WebSearch"]),
+        ToolRow::new("task", &["Agent", "Task"]),
+        ToolRow::new("todowrite", &["TodoWrite"]),
+        ToolRow::new("question", &["AskUserQuestion"]),
+        ToolRow::new("skill", &["Skill"]),
+        ToolRow::same("todoread"),
+        ToolRow::same("codesearch"),
+        ToolRow::same("lsp"),
+    ],
+    mcp: McpNames::new("", "_"),
+    config: ConfigTable {
+        by_hand: Some(
+            "its hooks are plugins: copy the plugin in docs/agents.md (\"opencode\") to \
+             ~/.config/opencode/plugin/checkrein.js; it calls `checkrein hook opencode`",
+        ),
+        ..ConfigTable::BASE
+    },
+    host: HostTable { programs: &["opencode"], ..HostTable::UNKNOWN },
+    ..Dialect::named("opencode", EVENTS)
+};
+
+const FILE: &[InputRow] = &[InputRow::named("filePath", "file_path")];
+const EDIT: &[InputRow] = &[
+    FILE[0],
+    InputRow::named("oldString", "old_string"),
+    InputRow::named("newString", "new_string"),
+    InputRow::named("replaceAll", "replace_all"),
+];
 
 const EVENTS: &[EventRow] = &[
     EventRow::new("session.created", EventKind::SessionStart),

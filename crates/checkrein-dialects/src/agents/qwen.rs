@@ -91,7 +91,11 @@ pub static DIALECT: Dialect = Dialect {
         dedup_key: DedupKey::EverythingAndName,
         ..ConfigTable::BASE
     },
-    host: HostTable { not_observable: &["the end of a session without a terminal"], ..HostTable::FAILS_OPEN },
+    host: HostTable {
+        not_observable: &["the end of a session without a terminal"],
+        calls_each_entry: true,
+        ..HostTable::FAILS_OPEN
+    },
     install: Some(InstallTable::new(
         &["qwen"],
         &[SettingsPath::new(PathBase::Home, ".qwen")],
@@ -165,11 +169,13 @@ const EVENTS: &[EventRow] = &[
         CALL[2],
         FieldRow::same("reason"),
     ]),
-    // Fires again after each tool result, with an empty prompt.
+    // Fires again after each tool result with an empty prompt, and after a refused stop with the reason. Only prompts of the
+    // user have the second field.
     EventRow::new("UserPromptSubmit", EventKind::PromptSubmit)
         .blocks()
         .plain(PlainTextUse::Context)
         .fields(&[FieldRow::same("prompt"), FieldRow::same("submitted_prompt")])
+        .only_with("submitted_prompt")
         .observed(),
     EventRow::new("UserPromptExpansion", EventKind::PromptExpansion).matched().blocks().fields(&[
         FieldRow::same("prompt"),

@@ -5,6 +5,7 @@
 //! [as its own agent would send it](Dialect::native_input), and its rewrites are
 //! [translated back](Dialect::rewritten_input).
 
+mod mcp;
 pub mod patch;
 mod translate;
 
@@ -13,8 +14,13 @@ use std::borrow::Cow;
 use checkrein_core::{Event, RawJson};
 
 use crate::table::{Dialect, ToolRow};
+pub use mcp::McpNames;
 use patch::PatchLine;
+use translate::Derived;
 pub use translate::Untranslatable;
+
+/// Canonical names of a patch whose first file is new.
+const NEW_FILE: &[&str] = &["Write", "Edit"];
 
 /// One field of a tool's input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,6 +89,17 @@ impl ToolRow {
         std::iter::once(self.name).chain(self.common.iter().copied()).filter(|name| is_common_tool(name))
     }
 
+    /// Returns its canonical names for a call with this input. If the input is a patch, the first name is that for its first
+    /// file: `Write` for a new file, `Edit` for all others.
+    pub(crate) fn common_for(&self, input: Option<&RawJson>) -> &'static [&'static str] {
+        let mut patches = self.inputs.iter().filter(|row| row.form == InputForm::SeenInPatch(PatchLine::Files));
+        let is_new = patches.any(|row| {
+            let patch = input.and_then(|input| input.field(row.own));
+            patch.and_then(|patch| Some(patch::starts_with_new_file(&patch.as_text()?))).unwrap_or(false)
+        });
+        if is_new && NEW_FILE.iter().all(|name| self.common.contains(name)) { NEW_FILE } else { self.common }
+    }
+
     /// `true` if an input of this tool can be built from a canonical input.
     fn can_be_made(&self) -> bool {
         !self.inputs.iter().any(InputRow::is_seen)
@@ -98,7 +115,8 @@ pub fn is_common_tool(name: &str) -> bool {
 /// Returns the tool input of an event with canonical field names.
 pub fn canonical_input(event: &Event) -> Option<Cow<'_, RawJson>> {
     let input = event.tool_input()?;
-    let common = sent_as(event).and_then(|tool| translate::to_common(tool.inputs, input, true));
+    let derive = Derived::Added(event.envelope.cwd.as_deref());
+    let common = sent_as(event).and_then(|tool| translate::to_common(tool.inputs, input, derive));
     Some(common.map_or(Cow::Borrowed(input), Cow::Owned))
 }
 
@@ -137,8 +155,7 @@ impl Dialect {
             return None;
         }
         let name = event.tool_name()?;
-        let names =
-            || std::iter::once(name).chain(event.tool_aliases().iter().copied()).filter(|name| is_common_tool(name));
+        let names = || std::iter::once(name).chain(event.tool_aliases()).filter(|name| is_common_tool(name));
         let tools = || self.tools.iter().filter(|tool| tool.can_be_made());
         let is_equivalent = |tool: &&'static ToolRow| tool.shared_names().any(|own| names().any(|name| name == own));
         let same_name = || tools().filter(is_equivalent).find(|tool| tool.name == name);
@@ -155,7 +172,7 @@ impl Dialect {
         let common = canonical_input(event)?;
         let own = self
             .native_tool_name(event)
-            .and_then(|tool| translate::from_common(tool.inputs, &common, None).ok().flatten());
+            .and_then(|tool| translate::from_common(tool.inputs, &common, None, None).ok().flatten());
         Some(own.map_or(common, Cow::Owned))
     }
 
@@ -167,10 +184,11 @@ impl Dialect {
         if self.has_sent(event) {
             return Ok(Cow::Borrowed(value));
         }
-        let common = self.native_tool_name(event).and_then(|tool| translate::to_common(tool.inputs, value, false));
+        let common =
+            self.native_tool_name(event).and_then(|tool| translate::to_common(tool.inputs, value, Derived::Omitted));
         let common = common.map_or(Cow::Borrowed(value), Cow::Owned);
         let Some(tool) = sent_as(event) else { return Ok(common) };
-        let own = translate::from_common(tool.inputs, &common, event.tool_input())?;
+        let own = translate::from_common(tool.inputs, &common, event.tool_input(), event.envelope.cwd.as_deref())?;
         Ok(own.map_or(common, Cow::Owned))
     }
 

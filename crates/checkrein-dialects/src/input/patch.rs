@@ -1,5 +1,7 @@
 //! Parts of patches in the format of Codex's `apply_patch`.
 
+use std::path::Path;
+
 /// Part of a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PatchLine {
@@ -24,27 +26,42 @@ macro_rules! seen_in_patch {
 }
 pub(crate) use seen_in_patch;
 
+/// Prefix of the line that names a new file.
+const NEW_FILE: &str = "*** Add File: ";
+
 /// Prefixes of the lines that name files.
-pub const HEADS: &[&str] = &["*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "];
+pub const HEADS: &[&str] = &["*** Update File: ", NEW_FILE, "*** Delete File: ", "*** Move to: "];
 
 /// Lists the files that a patch changes. Text that is not a patch has none.
 pub fn files(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| HEADS.iter().find_map(|head| line.trim_start().strip_prefix(head))).map(str::trim)
 }
 
-/// Returns a part of a patch, a line for each item. `None`: the text is not a patch, or the part is empty.
-pub(super) fn seen(text: &str, part: PatchLine) -> Option<String> {
+/// `true` if the first file of a patch is a new one.
+pub(super) fn starts_with_new_file(text: &str) -> bool {
+    let mut heads = text.lines().map(str::trim_start).filter(|line| HEADS.iter().any(|head| line.starts_with(head)));
+    heads.next().is_some_and(|line| line.starts_with(NEW_FILE))
+}
+
+/// Returns a part of a patch, a line for each item. Relative paths are resolved against `dir`. `None`: the text is not a patch,
+/// or the part is empty.
+pub(super) fn seen(text: &str, part: PatchLine, dir: Option<&str>) -> Option<String> {
     files(text).next()?;
-    let mut lines: Vec<&str> = match part {
-        PatchLine::Files => files(text).collect(),
-        PatchLine::Removed => text.lines().filter_map(|line| line.strip_prefix('-')).collect(),
-        PatchLine::Added => text.lines().filter_map(|line| line.strip_prefix('+')).collect(),
+    let resolve = |path: &str| match dir {
+        Some(dir) if !dir.is_empty() => Path::new(dir).join(path).to_string_lossy().into_owned(),
+        _ => path.to_owned(),
+    };
+    let owned = |line: &str| line.to_owned();
+    let mut lines: Vec<String> = match part {
+        PatchLine::Files => files(text).map(resolve).collect(),
+        PatchLine::Removed => text.lines().filter_map(|line| line.strip_prefix('-')).map(owned).collect(),
+        PatchLine::Added => text.lines().filter_map(|line| line.strip_prefix('+')).map(owned).collect(),
     };
     if part == PatchLine::Files {
         let mut seen = Vec::new();
         lines.retain(|line| {
             !seen.contains(line) && {
-                seen.push(line);
+                seen.push(line.clone());
                 true
             }
         });
@@ -60,9 +77,12 @@ mod tests {
     fn parts_of_patches_are_extracted() {
         let text =
             "*** Begin Patch\n*** Update File: a.rs\n@@\n-old\n+new\n+more\n*** Add File: b.rs\n+b\n*** End Patch";
-        assert_eq!(seen(text, PatchLine::Files).as_deref(), Some("a.rs\nb.rs"));
-        assert_eq!(seen(text, PatchLine::Removed).as_deref(), Some("old"));
-        assert_eq!(seen(text, PatchLine::Added).as_deref(), Some("new\nmore\nb"));
-        assert_eq!(seen("echo + -", PatchLine::Added), None);
+        assert_eq!(seen(text, PatchLine::Files, None).as_deref(), Some("a.rs\nb.rs"));
+        assert_eq!(seen(text, PatchLine::Files, Some("/p")).as_deref(), Some("/p/a.rs\n/p/b.rs"));
+        assert_eq!(seen("*** Add File: /etc/x", PatchLine::Files, Some("/p")).as_deref(), Some("/etc/x"));
+        assert_eq!(seen(text, PatchLine::Removed, None).as_deref(), Some("old"));
+        assert_eq!(seen(text, PatchLine::Added, None).as_deref(), Some("new\nmore\nb"));
+        assert_eq!(seen("echo + -", PatchLine::Added, None), None);
+        assert!(!starts_with_new_file(text) && starts_with_new_file("*** Begin Patch\n*** Add File: b\n+b"));
     }
 }

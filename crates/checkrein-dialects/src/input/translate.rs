@@ -22,8 +22,17 @@ pub struct Untranslatable {
     pub from: &'static str,
 }
 
-/// Translates an input from the agent's names to the canonical ones. `derive`: adds derived fields. `None`: no difference.
-pub(super) fn to_common(rows: &[InputRow], input: &RawJson, derive: bool) -> Option<RawJson> {
+/// Derived fields of a translated input.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Derived<'d> {
+    /// None.
+    Omitted,
+    /// All, with relative paths resolved against this directory.
+    Added(Option<&'d str>),
+}
+
+/// Translates an input from the agent's names to the canonical ones. `None`: no difference.
+pub(super) fn to_common(rows: &[InputRow], input: &RawJson, derive: Derived<'_>) -> Option<RawJson> {
     if rows.is_empty() {
         return None;
     }
@@ -34,8 +43,13 @@ pub(super) fn to_common(rows: &[InputRow], input: &RawJson, derive: bool) -> Opt
             used.push(row);
         }
     }
-    let seen = rows.iter().filter(|row| derive && row.is_seen() && !has(&keys, row.common));
-    let seen: Vec<_> = seen.filter_map(|row| Some((row.common, derived(row, input)?))).collect();
+    let seen: Vec<_> = match derive {
+        Derived::Omitted => Vec::new(),
+        Derived::Added(dir) => {
+            let rows = rows.iter().filter(|row| row.is_seen() && !has(&keys, row.common));
+            rows.filter_map(|row| Some((row.common, derived(row, input, dir)?))).collect()
+        }
+    };
     if seen.is_empty() && used.iter().all(|row| is_trivial(row)) {
         return None;
     }
@@ -66,11 +80,12 @@ pub(super) fn to_common(rows: &[InputRow], input: &RawJson, derive: bool) -> Opt
 }
 
 /// Translates an input from the canonical names to the agent's. `sent` is the input as the agent sent it, with the names that it
-/// used; without it, the first names are used. `None`: no difference.
+/// used; without it, the first names are used. `dir` is the directory of relative paths. `None`: no difference.
 pub(super) fn from_common(
     rows: &[InputRow],
     input: &RawJson,
     sent: Option<&RawJson>,
+    dir: Option<&str>,
 ) -> Result<Option<RawJson>, Untranslatable> {
     let Some(entries) = input.entries().filter(|_| !rows.is_empty()) else { return Ok(None) };
     let keys: Vec<_> = entries.clone().map(|entry| entry.key()).collect();
@@ -92,7 +107,7 @@ pub(super) fn from_common(
         if used.iter().any(|used| used.common == row.common) || dropped.contains(&row.common) {
             continue;
         }
-        let Some(was) = sent.and_then(|sent| derived(row, sent)) else { continue };
+        let Some(was) = sent.and_then(|sent| derived(row, sent, dir)) else { continue };
         let now = input.field(row.common);
         if now.as_ref().and_then(RawJson::as_text).is_none_or(|now| now != was) {
             return Err(Untranslatable { field: row.common, from: row.own });
@@ -112,7 +127,7 @@ pub(super) fn from_common(
         let value = row.map(|row| (row, sent.and_then(|sent| sent.field(row.own)))).map(|(row, was)| match row.form {
             InputForm::Lines => Ok(lines(entry.value(), was)),
             InputForm::Each(rows) => match RawJson::parse(entry.value()) {
-                Ok(list) => each(&list, |at, item| from_common(rows, item, item_of(was.as_ref(), at).as_ref())),
+                Ok(list) => each(&list, |at, item| from_common(rows, item, item_of(was.as_ref(), at).as_ref(), dir)),
                 Err(_) => Ok(None),
             },
             _ => Ok(None),
@@ -151,11 +166,11 @@ fn follow<'k>(
     free
 }
 
-/// Returns the value of a derived field.
-fn derived(row: &InputRow, input: &RawJson) -> Option<String> {
+/// Returns the value of a derived field. `dir` is the directory of relative paths.
+fn derived(row: &InputRow, input: &RawJson, dir: Option<&str>) -> Option<String> {
     let from = input.field(row.own)?;
     match row.form {
-        InputForm::SeenInPatch(part) => patch::seen(&from.as_text()?, part),
+        InputForm::SeenInPatch(part) => patch::seen(&from.as_text()?, part, dir),
         InputForm::SeenInEach(field) => {
             let mut texts: Vec<String> = Vec::new();
             for item in from.items()? {

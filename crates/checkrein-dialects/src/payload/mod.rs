@@ -57,14 +57,14 @@ impl Dialect {
         }
         for field in self.fields_of(row) {
             let part = field.from.contains('.').then(|| part_of(event, field.from)).flatten();
-            let own_tool = |is: bool| is.then(|| self.native_tool_name(event)).flatten();
-            let own_name = own_tool(field.from == "tool_name").map(|tool| Field::Text(tool.name));
+            let own_name = if field.from == "tool_name" { self.native_name(event) } else { None };
+            let own_name = own_name.as_deref().map(Field::Text);
             let own_input = (field.from == "tool_input").then(|| self.native_input(event)).flatten();
             let own = own_name.or_else(|| own_input.as_deref().map(Field::Json));
             write(field, own.or_else(|| part.as_ref().map(Field::Json)).or_else(|| event.field(field.from)), &mut out);
         }
         if self.payload.all_fields {
-            if let Some(common) = event.tool_aliases().first() {
+            if let Some(common) = event.tool_aliases().next() {
                 out.text(COMMON_NAME, common);
             }
             let translated = match (self.native_input(event), event.tool_input()) {
@@ -167,9 +167,32 @@ impl Dialect {
             _ => return None,
         };
         let subject = at(json, place)?.text()?.into_owned();
-        let others = if field == "tool_name" { self.common_names(&subject) } else { &[] };
-        let subjects = std::iter::once(subject).chain(others.iter().map(|name| (*name).to_owned())).collect();
+        let mut subjects = vec![subject];
+        if field == "tool_name" {
+            let tool = &subjects[0];
+            let common = self.common_names(tool).iter().map(|name| (*name).to_owned());
+            let others: Vec<_> = common.chain(self.mcp_aliases(tool, |path| at(json, path)?.text())).collect();
+            subjects.extend(others);
+        }
         Some(EventFilter::new(kind, subjects))
+    }
+
+    /// Returns the name of this dialect's agent for the tool of another agent's event.
+    fn native_name(&self, event: &Event) -> Option<Cow<'static, str>> {
+        let tool = self.native_tool_name(event).map(|tool| Cow::Borrowed(tool.name));
+        tool.or_else(|| self.native_mcp_name(event).map(Cow::Owned))
+    }
+
+    /// `true` if a payload only repeats an earlier event, so that no hook may run: it lacks the field that every first payload of
+    /// its event has.
+    pub fn repeats_earlier(&self, json: &RawJson, name: Option<&str>) -> bool {
+        let required = self.events.iter().filter_map(|row| Some((row.name, row.only_with?)));
+        let mut lacking = required.filter(|(_, field)| at(json, field).is_none()).peekable();
+        if lacking.peek().is_none() {
+            return false;
+        }
+        let event = name.map(Cow::Borrowed).or_else(|| self.find_name(|path| at(json, path)));
+        lacking.any(|(name, _)| event.as_deref() == Some(name))
     }
 
     /// Returns the dialect's name of the event, if the payload contains it.

@@ -34,6 +34,8 @@ pub struct EventRow {
     pub replaces_common_fields: Option<&'static [FieldRow]>,
     /// Field of the payload with the name of the event, and that name. `None`: the dialect's.
     pub event_field: Option<(&'static str, &'static str)>,
+    /// Field that payloads of this event have. A payload without it repeats an earlier event. `None`: there are no such payloads.
+    pub only_with: Option<&'static str>,
     /// Default timeout here. `None`: the dialect's.
     pub timeout: Option<Duration>,
     /// Maximum timeout here. `None`: the dialect's.
@@ -89,6 +91,7 @@ impl EventRow {
             fields: &[],
             replaces_common_fields: None,
             event_field: None,
+            only_with: None,
             timeout: None,
             timeout_cap: None,
             on_timeout: None,
@@ -173,6 +176,13 @@ impl EventRow {
     #[must_use]
     pub const fn event_field(mut self, field: &'static str, name: &'static str) -> Self {
         self.event_field = Some((field, name));
+        self
+    }
+
+    /// Sets the field without which a payload repeats an earlier event.
+    #[must_use]
+    pub const fn only_with(mut self, field: &'static str) -> Self {
+        self.only_with = Some(field);
         self
     }
 

@@ -15,6 +15,12 @@ pub struct HostTable {
     pub exit_reason: ExitReason,
     /// Descriptions of actions for which hooks are not called.
     pub not_observable: &'static [&'static str],
+    /// Names of tools that start a sub-agent whose tools run without any hook.
+    pub unguarded_subagents: &'static [&'static str],
+    /// `true` if the agent calls the entries of the user's and of the project's settings, each for the same event.
+    pub calls_each_entry: bool,
+    /// Names of the agent's program, if checkrein cannot edit its settings. All other agents have them in their install table.
+    pub programs: &'static [&'static str],
     /// Descriptions of uncertain facts, besides those of its events.
     pub uncertain: &'static [&'static str],
 }

@@ -7,6 +7,7 @@ mod handler;
 mod host;
 mod process;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use checkrein_core::{
 };
 
 use crate::config::ConfigTable;
-use crate::input::InputRow;
+use crate::input::{InputRow, McpNames};
 use crate::install::InstallTable;
 use crate::payload::PayloadTable;
 use crate::reply::ReplyTable;
@@ -43,6 +44,8 @@ pub struct Dialect {
     pub has_all_events: bool,
     /// Known tools of its agent. Empty: not known.
     pub tools: &'static [ToolRow],
+    /// Names of the tools of MCP servers.
+    pub mcp: McpNames,
     /// Grammar of matchers.
     pub matcher: Grammar,
     /// Payloads.
@@ -180,7 +183,7 @@ impl Dialect {
         }
         let subject = match row.and_then(|row| row.subject_field) {
             Some(path) => crate::payload::text_at(event, path),
-            None => event.subject().map(std::borrow::Cow::into_owned),
+            None => event.subject().map(Cow::into_owned),
         };
         match row.and_then(|row| row.normalize_subject) {
             Some(normal) => subject.and_then(|subject| normal(&subject)),
@@ -201,11 +204,18 @@ impl Dialect {
     pub fn with_common_names(&'static self, event: Event) -> Event {
         let lacks_general = self.lacks_general(&event.kind());
         let event = event.with_parent_hooks(lacks_general);
-        match event.tool_name().and_then(|tool| self.tool(tool)) {
-            Some(tool) if !(tool.common.is_empty() && tool.inputs.is_empty()) => {
-                event.with_tool_aliases(tool.common).with_dialect(DialectRef::new(self.name, self))
+        let Some(name) = event.tool_name() else { return event };
+        let own = DialectRef::new(self.name, self);
+        match self.tool(name) {
+            Some(tool) if tool.common.is_empty() && tool.inputs.is_empty() => event,
+            Some(tool) => {
+                let common = tool.common_for(event.tool_input());
+                event.with_tool_aliases(common).with_dialect(own)
             }
-            _ => event,
+            None => {
+                let aliases = self.mcp_aliases(name, |path| crate::payload::text_at(&event, path).map(Cow::Owned));
+                if aliases.is_empty() { event } else { event.with_computed_aliases(aliases).with_dialect(own) }
+            }
         }
     }
 

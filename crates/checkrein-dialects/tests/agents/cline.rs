@@ -66,7 +66,7 @@ fn tool_call_has_two_formats() {
     );
     let event = DIALECT.event(&sent, None).unwrap();
     assert_eq!(event.kind(), EventKind::PreToolUse);
-    assert_eq!((event.tool_name(), event.tool_aliases()), (Some("run_commands"), &["Bash"][..]));
+    assert_eq!((event.tool_name(), event.tool_aliases().collect()), (Some("run_commands"), vec!["Bash"]));
     assert_eq!(event.envelope.session_id.as_deref(), Some("s"));
     let bytes: Vec<u8> = DIALECT.payload(&event, None).iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
     let again = RawJson::parse_bytes(&bytes).unwrap();

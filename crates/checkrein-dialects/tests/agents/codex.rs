@@ -224,6 +224,6 @@ fn tools_match_their_canonical_names() {
         r#"{"session_id":"s","transcript_path":null,"cwd":"/","hook_event_name":"PreToolUse","tool_name":"apply_patch","tool_input":{"command":"*** Begin Patch"}}"#,
     );
     let event = DIALECT.event(&patch, None).unwrap();
-    assert_eq!((event.tool_name(), event.tool_aliases()), (Some("apply_patch"), &["Edit", "Write"][..]));
+    assert_eq!((event.tool_name(), event.tool_aliases().collect()), (Some("apply_patch"), vec!["Edit", "Write"]));
     assert_eq!(DIALECT.common_names("collaborationspawn_agent"), ["Agent"]);
 }

@@ -157,7 +157,7 @@ fn payloads_have_no_event_name() {
     assert_eq!(error, PayloadError::NoName { field: "" });
     assert_eq!(error.to_string(), "the payload does not name its event, and no name was given");
     let event = copilot::DIALECT.event(&payload, Some("preToolUse")).unwrap();
-    assert_eq!(event.tool_aliases(), ["Bash"]);
+    assert_eq!(event.tool_aliases().collect::<Vec<_>>(), ["Bash"]);
     for (dialect, kind, named) in [
         (&copilot::DIALECT, EventKind::PreToolUse, false),
         (&copilot::DIALECT, EventKind::PermissionRequest, true),
@@ -232,7 +232,7 @@ fn pascal_matchers_match_both_names() {
         r#"{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/","tool_name":"Write","tool_input":{"path":"a"}}"#,
     );
     let event = copilot_pascal::DIALECT.event(&sent, None).unwrap();
-    assert_eq!(event.tool_aliases(), ["create"]);
+    assert_eq!(event.tool_aliases().collect::<Vec<_>>(), ["create"]);
     let matcher = checkrein_core::Matcher::compile(&copilot_pascal::DIALECT.matcher, Some("Wr.*")).unwrap();
     assert!(matcher.matches("Write") && !matcher.matches("xWrite"));
 }

@@ -8,7 +8,7 @@ use super::*;
 fn payloads_round_trip() {
     let sent = r#"{"event":"PreToolUse","session_id":"s","cwd":"/a","tool_name":"bash","tool_input":{"command":"ls"}}"#;
     let event = assert_payload_round_trip(&DIALECT, &EventKind::PreToolUse, sent);
-    assert_eq!(event.tool_aliases(), ["Bash"]);
+    assert_eq!(event.tool_aliases().collect::<Vec<_>>(), ["Bash"]);
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn payloads_round_trip() {
     let call =
         format!(r#"{{"hook_event_name":"PreToolUse",{COMMON},"tool_name":"run_in_terminal","tool_input":{{}}}}"#);
     let event = DIALECT.event(&json(&call), None).unwrap();
-    assert_eq!(event.tool_aliases(), ["Bash"], "hooks for Bash match it");
+    assert_eq!(event.tool_aliases().collect::<Vec<_>>(), ["Bash"], "hooks for Bash match it");
 }
 
 #[test]

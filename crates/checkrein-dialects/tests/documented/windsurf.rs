@@ -42,7 +42,7 @@ fn payloads_round_trip() {
     let sent = r#"{"agent_action_name":"pre_run_command","tool_info":{"command_line":"ls","cwd":"/a"}}"#;
     let event = DIALECT.event(&json(sent), None).unwrap();
     assert!(event.tool_input().unwrap().semantically_eq(&json(r#"{"command":"ls"}"#)));
-    assert_eq!((event.tool_name(), event.tool_aliases()), (Some("run_command"), &["Bash"][..]));
+    assert_eq!((event.tool_name(), event.tool_aliases().collect()), (Some("run_command"), vec!["Bash"]));
 }
 
 #[test]

@@ -110,6 +110,18 @@ impl Installer {
         checkrein_dialects::ALL.iter().copied().filter(|dialect| dialect.install.is_some())
     }
 
+    /// `true` if both the user's and the project's settings have entries of checkrein. Agents that
+    /// [call each entry](checkrein_dialects::HostTable::calls_each_entry) then call it twice for each event, and hooks run once.
+    pub fn is_installed_twice(agent: &'static Dialect, dir: &Path, place: Locations) -> bool {
+        let installer = Self::new(dir, Program::by_name()).place(place);
+        let dialect = desired_entries::entry_dialect(agent).name;
+        [Scope::User, Scope::Project].into_iter().all(|scope| {
+            let Ok((target, others)) = installer.targets(agent, scope) else { return false };
+            let mut paths = std::iter::once(target).chain(others);
+            paths.any(|path| file::read_text(&path).is_some_and(|text| our_entries::has_ours(&text, dialect)))
+        })
+    }
+
     /// Program that entries of this scope call.
     fn program_at(&self, scope: Scope) -> &Program {
         if scope == Scope::User { &self.program } else { &self.shared }
@@ -244,6 +256,9 @@ fn by_hand(agent: &'static Dialect) -> String {
     }
     if agent.has_all_events {
         return "this is checkrein's own format, not an agent".to_owned();
+    }
+    if let (true, Some(steps)) = (agent.config.files.is_empty(), agent.config.by_hand) {
+        return steps.to_owned();
     }
     if agent.config.files.is_empty() {
         return "its hooks are code inside the agent, which calls no programs".to_owned();

@@ -150,7 +150,10 @@ impl Installer {
 
     /// Looks for an agent on this machine.
     pub fn found(&self, agent: &'static Dialect) -> Detected {
-        let Some(table) = agent.install else { return Detected::default() };
+        let Some(table) = agent.install else {
+            let program = agent.host.programs.iter().find_map(|name| on_path(Path::new(name), &self.place));
+            return Detected { program, ..Detected::default() };
+        };
         Detected {
             program: table.programs.iter().find_map(|name| on_path(Path::new(name), &self.place)),
             directories: table

@@ -121,7 +121,7 @@ fn rule_condition(rule: &PermissionRule, dialect: &'static Dialect, env: &Handle
             dialect.matched_names(name).any(names)
         } else {
             let own = dialect.native_tool_name(event).map(|tool| tool.name);
-            std::iter::once(name).chain(event.tool_aliases().iter().copied()).chain(own).any(names)
+            std::iter::once(name).chain(event.tool_aliases()).chain(own).any(names)
         };
         is_tool && pattern.as_ref().is_none_or(|pattern| pattern.fits(event, &input))
     })

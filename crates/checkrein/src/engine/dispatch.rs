@@ -138,6 +138,18 @@ fn select(shared: &Shared, event: &Event) -> Selection {
     Selection { hooks, waited, in_background, rules }
 }
 
+/// Returns the event with the alias of its tool in front that the hook's matcher accepts: the payload has that name. A patch can be
+/// an `Edit` and a `Write`, and the name of an MCP tool can be ambiguous.
+fn named_as_matched(view: Arc<EventView>, claim: &Claim) -> Arc<EventView> {
+    if !view.event.has_tool_aliases() {
+        return view;
+    }
+    match view.event.with_preferred_alias(|alias| claim.hook.spec.matcher.matches(alias)) {
+        Some(event) => Arc::new(EventView::new(Arc::new(event), view.original.clone())),
+        None => view,
+    }
+}
+
 fn is_managed((_, claim): &SelectedHook) -> bool {
     claim.hook.spec.info.is_managed()
 }
@@ -310,7 +322,7 @@ impl Dispatch<'_> {
     fn view_for(&mut self, claim: &Claim) -> Arc<EventView> {
         let view = self.view();
         if !view.event.runs_parent_hooks() || claim.hook.spec.kinds.contains(&view.event.kind()) {
-            return view;
+            return named_as_matched(view, claim);
         }
         if let Some(view) = &self.parent_view {
             return Arc::clone(view);

@@ -72,6 +72,7 @@ const CLAUDE: Dialect = Dialect {
         failure_switch: Some(("onFailure", "\"block\"")),
         exit_reason: ExitReason::WithCommandLine,
         not_observable: &["in print mode, a turn that ended with an error of the service"],
+        calls_each_entry: true,
         ..HostTable::FAILS_OPEN
     },
     install: Some(
