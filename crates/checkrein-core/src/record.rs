@@ -33,6 +33,9 @@ pub struct Record {
     pub verdict: VerdictRecord,
     /// Result of each selected hook, in config order.
     pub hooks: Vec<HookRecord>,
+    /// `true` if the agent delivered the event before: no hook ran, and the answer is the one to the first delivery.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repeat: bool,
 }
 
 impl Record {
@@ -61,7 +64,15 @@ impl Record {
             subject: event.subject().map(std::borrow::Cow::into_owned),
             verdict: VerdictRecord::new(event, verdict),
             hooks: hooks.into_iter().map(|(_, hook)| hook).collect(),
+            repeat: false,
         }
+    }
+
+    /// Creates the record of an event that was delivered before, with the decision about its first delivery.
+    pub fn for_repeat(event: &Event, dialect: impl Into<String>, decision: Decision, reason: Option<String>) -> Self {
+        let mut record = Self::new(event, dialect, &Verdict::default(), Vec::new());
+        (record.verdict.decision, record.verdict.reason, record.repeat) = (decision, reason, true);
+        record
     }
 }
 

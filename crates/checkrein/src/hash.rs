@@ -11,7 +11,7 @@ pub(crate) fn sha256(bytes: &[u8]) -> [u8; 32] {
 
 /// Returns the SHA-256 of bytes as hexadecimal digits.
 #[cfg(feature = "audit")]
-pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
+pub fn sha256_hex(bytes: &[u8]) -> String {
     hex(&sha256(bytes))
 }
 

@@ -4,6 +4,8 @@ pub use crate::builtins::secrets::redacted_json;
 pub use crate::builtins::shell;
 pub use crate::engine::StopLimit;
 pub use crate::handler::{CommandFactory, DEPTH, is_usual};
+#[cfg(feature = "audit")]
+pub use crate::hash::sha256_hex;
 pub use crate::hook_files::repository;
 pub use crate::trust::script_copy;
 

@@ -150,7 +150,7 @@ pub fn open_argument(path: &Path) -> Result<File, ReadError> {
 }
 
 /// As [`open`], but a symbolic link is an error.
-pub(crate) fn open_no_link(path: &Path) -> Result<File, ReadError> {
+pub fn open_no_link(path: &Path) -> Result<File, ReadError> {
     let found = path.symlink_metadata().map_err(|error| ReadError::new(path, error))?;
     check_type(&found)?;
     open_checked(path, false)

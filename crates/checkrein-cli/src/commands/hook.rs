@@ -4,7 +4,7 @@
 //! that fails as one without an objection, so every failure must become an answer. It runs before every tool call: it must
 //! do nothing that the answer does not need.
 
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, IsTerminal as _, Read, Seek, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -238,6 +238,10 @@ fn respond(response: &AgentResponse) -> Result<Exit> {
     if let Err(error) = is_printed {
         let _ = writeln!(stderr, "checkrein could not print its answer ({error}), so this is denied");
         return Ok(exit::DENIED);
+    }
+    // For authors of hooks, who send one payload again and again. Agents do not read a terminal.
+    if response.record.as_ref().is_some_and(|record| record.repeat) && stderr.is_terminal() {
+        let _ = writeln!(stderr, "checkrein: this call was answered before, so no hook ran; change its `tool_use_id`");
     }
     // Beside a reason an agent would show notes as a part of it.
     if answer.exit == 0 {

@@ -248,6 +248,8 @@ pub struct Settings {
     pub exact: Option<bool>,
     /// `true` if environment variables may skip hooks, also under an agent.
     pub allow_skip: Option<bool>,
+    /// `true` if an agent may start sub-agents whose tools run without any hook. `false`: the user is asked.
+    pub unguarded_subagents: Option<bool>,
     /// Audit log.
     pub audit: Option<AuditSettings>,
     /// Restrictions of hooks that are not managed. Only in an administrator's file.

@@ -28,7 +28,9 @@
 mod depth;
 mod event_recording;
 mod failure_response;
+mod repeat;
 mod request;
+mod subagents;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -38,17 +40,21 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use checkrein_core::{Event, EventFilter, EventKind, FailurePolicy, HookState, JsonType, Record, Verdict, Warning};
+use checkrein_core::{
+    Event, EventFilter, EventKind, FailurePolicy, HookState, JsonType, RawJson, Record, Verdict, Warning,
+};
 use checkrein_dialects::agents::native;
 use checkrein_dialects::{Answer, AnswerExtras, Dialect, HookSpec};
 use futures_util::future::{Either, select};
 
+use checkrein::audit::AuditEntry;
 use checkrein::engine::Engine;
 use checkrein::hook_files::{HookVars, Loaded, Locations, Skip, Sources};
 use checkrein::internal::{DEPTH, StopLimit};
 use checkrein::session_store::{FileSessionStore, MemorySessionStore, SessionStore};
 use checkrein::trust::Trust;
 use depth::{MAX_DEPTH, depth};
+use repeat::{Arrival, KeptAnswer};
 use request::Request;
 
 /// Longest wait for the processes of cancelled hooks to exit.
@@ -248,6 +254,9 @@ impl AgentAdapter {
             let why = format!("the agent's payload should be a JSON object, but is {}", json.json_type());
             return self.fail(request.kind(), &why, None);
         }
+        if self.agent.repeats_earlier(json, self.event.as_deref()) {
+            return AgentResponse::default();
+        }
         let decode = || {
             let event = self.agent.event(json, self.event.as_deref());
             event.map_err(|error| format!("invalid payload from the agent: {error}"))
@@ -278,7 +287,14 @@ impl AgentAdapter {
             );
             return self.fail(Some(filter.kind().clone()), &why, None);
         }
-        let loaded = self.sources_in(&dir).called_by(self.agent).only(&filter).load();
+        let sources = self.sources_in(&dir).called_by(self.agent);
+        let loaded = if subagents::starts_unguarded(self.agent, &filter) {
+            let mut all = sources.load();
+            subagents::ask_before(self.agent, &mut all);
+            all
+        } else {
+            sources.only(&filter).load()
+        };
         let has_news = *filter.kind() == EventKind::SessionStart && !loaded.run_by_caller.is_empty();
         // A prompt resets counters of the session. Some agents need an answer at every event.
         let nothing = loaded.hooks.is_empty()
@@ -295,7 +311,8 @@ impl AgentAdapter {
             Err(_) if nothing => return AgentResponse::default(),
             Err(why) => return self.fail(Some(filter.kind().clone()), &why, Some((&loaded, &dir))),
         };
-        let response = if nothing { AgentResponse::default() } else { self.fire(event.clone(), loaded, &dir, depth) };
+        let response =
+            if nothing { AgentResponse::default() } else { self.fire_once(json, &event, loaded, &dir, depth) };
         pending.finish(self.agent, &dir, &event, response)
     }
 
@@ -304,6 +321,40 @@ impl AgentAdapter {
             let place = self.locations.clone().unwrap_or_default();
             Sources::discover_in(&native::DIALECT, dir, place).trust(self.trust.clone())
         })
+    }
+
+    /// Runs the hooks, unless the call arrived before: it then gets the same answer.
+    fn fire_once(&self, json: &RawJson, event: &Event, loaded: Loaded, dir: &Path, depth: u32) -> AgentResponse {
+        if self.phase == Phase::Background {
+            return self.fire(event.clone(), loaded, dir, depth);
+        }
+        match self.arrival(json, event, &loaded, dir) {
+            Arrival::First(claim) => {
+                let response = self.fire(event.clone(), loaded, dir, depth);
+                if let Some(claim) = claim {
+                    claim.keep(&response);
+                }
+                response
+            }
+            Arrival::Repeat(answer) => self.repeat(*answer, event, &loaded, dir),
+            Arrival::Interrupted => {
+                let why = "interrupted before all hooks finished";
+                self.fail(Some(event.kind()), why, Some((&loaded, dir)))
+            }
+        }
+    }
+
+    /// Answers a repeated call, and records the repetition.
+    fn repeat(&self, answer: KeptAnswer, event: &Event, loaded: &Loaded, dir: &Path) -> AgentResponse {
+        let mut response = answer.response(event);
+        if let (Some(log), Some(record)) = (self.audit_log(loaded, dir), &response.record)
+            && let Err(error) = log.append(AuditEntry::fire(record))
+        {
+            let note = format!("cannot write to the audit log: {error}");
+            response.undelivered_notes.push(note.clone());
+            response.notes.push(note);
+        }
+        response
     }
 
     fn fire(&self, mut event: Event, mut loaded: Loaded, dir: &Path, depth: u32) -> AgentResponse {

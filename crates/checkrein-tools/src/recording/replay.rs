@@ -67,7 +67,9 @@ impl Replay {
         entries: impl IntoIterator<Item = Result<Entry, BadLine>>,
         mut done: impl FnMut(Result<&Replayed, &BadLine>) -> bool,
     ) -> ReplayReport {
-        let fired = entries.into_iter().map(|entry| async move {
+        // Hooks did not run at repeated deliveries.
+        let entries = entries.into_iter().filter(|entry| !entry.as_ref().is_ok_and(|entry| entry.record.repeat));
+        let fired = entries.map(|entry| async move {
             match entry {
                 Ok(entry) if self.is_skipped(&entry) => Ok(None),
                 Ok(entry) => Ok(Some(self.fire(&entry).await)),

@@ -127,6 +127,7 @@ pub fn config() -> Value {
             "restrict": restrict(),
             "protect_self": flag("`true` keeps agents from changing checkrein's own files. Default: true. Managed files only."),
             "disableAllHooks": flag("`true` disables all hooks except managed ones."),
+            "unguarded_subagents": { "enum": ["ask", "allow"], "description": "Some agents call no hooks for the tools of their sub-agents. `ask` (default): if a hook guards tools, the user is asked before such a sub-agent starts, and it is denied if the agent cannot ask. `allow`: it starts. Managed and user files only." },
             "allow_skip": { "type": "boolean", "description": "`true` allows the variables `CHECKREIN=0` and `CHECKREIN_SKIP` to skip hooks under an agent, too. A project's settings could set them there. Managed and user files only." },
             "dry_run": flag("Makes the hooks of this file and of the files that it includes dry runs: they are recorded and have no effect."),
             "env_allow": { "type": "array", "items": { "type": "string" }, "description": "Names of variables that hooks of other agents get although they look like secrets or make programs load code; `*` for all. Managed and user files only." },

@@ -82,6 +82,9 @@ const ROWS: &[Row] = &[
     policy("restrict.env", |settings| settings.restrict.as_ref()?.env.as_deref().map(list)),
     policy("protect_self", |settings| settings.protect_self.map(flag)),
     user_or_managed("allow_skip", |settings| settings.allow_skip.map(flag)),
+    user_or_managed("unguarded_subagents", |settings| {
+        settings.unguarded_subagents.map(|allowed| RawJson::string(if allowed { "allow" } else { "ask" }))
+    }),
     user_or_managed("compat", |settings| {
         settings.exact.map(|exact| RawJson::string(if exact { "exact" } else { "safe" }))
     }),

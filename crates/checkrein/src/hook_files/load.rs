@@ -50,12 +50,24 @@ pub(super) fn load(parts: &[SourceSet]) -> Loaded {
         let usual = || part.files.place().1.state_dir().map(|dir| name(&dir.join("audit.jsonl")));
         audit.path = audit.path.take().or_else(usual);
     }
-    let allow_skip = merge::allow_skip(&files);
+    let (allow_skip, unguarded_subagents) = (merge::allow_skip(&files), merge::unguarded_subagents(&files));
     let settings = effective_settings::effective(&files);
     let (hooks, files): (Vec<_>, Vec<_>) = files.into_iter().map(|file| (file.hooks, file.state)).unzip();
     let mut all = Vec::with_capacity(hooks.iter().map(Vec::len).sum());
     all.extend(hooks.into_iter().flatten());
-    Loaded { hooks: all, diagnostics, compat, allow_skip, audit, settings, files, run_by_caller, followed, reviewed }
+    Loaded {
+        hooks: all,
+        diagnostics,
+        compat,
+        allow_skip,
+        unguarded_subagents,
+        audit,
+        settings,
+        files,
+        run_by_caller,
+        followed,
+        reviewed,
+    }
 }
 
 /// Rank of a reading of a file. Several files can name the same one, and each would read it for its own scope, with its own

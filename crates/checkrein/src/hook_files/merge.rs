@@ -204,6 +204,12 @@ pub(super) fn allow_skip(files: &[LoadedFile]) -> bool {
     for_all(files, |settings| settings.allow_skip).unwrap_or(false)
 }
 
+/// Returns `true` if agents may start sub-agents whose tools run without any hook. A project cannot set it: it must not open a way
+/// around the user's guards.
+pub(super) fn unguarded_subagents(files: &[LoadedFile]) -> bool {
+    for_all(files, |settings| settings.unguarded_subagents).unwrap_or(false)
+}
+
 /// Returns the settings of the audit log.
 pub(super) fn audit(files: &[LoadedFile]) -> Option<AuditSettings> {
     for_all(files, |settings| settings.audit.clone())
@@ -219,6 +225,7 @@ fn without_effect(files: &[LoadedFile]) -> Vec<Diagnostic> {
             ("audit", settings.audit.is_some()),
             ("env_allow", settings.env_allow.is_some()),
             ("allow_skip", settings.allow_skip.is_some()),
+            ("unguarded_subagents", settings.unguarded_subagents.is_some()),
             ("trusted_paths", settings.trusted_paths.is_some()),
             ("trusted_keys", settings.trusted_keys.is_some()),
         ];

@@ -303,6 +303,8 @@ pub struct Loaded {
     pub compat: Option<Compat>,
     /// `true` if environment variables may skip hooks under an agent.
     pub allow_skip: bool,
+    /// `true` if agents may start sub-agents whose tools run without any hook.
+    pub unguarded_subagents: bool,
     /// Settings of the audit log, if a file of the user or the administrator has some. Paths are resolved.
     pub audit: Option<AuditSettings>,
     /// Settings for all hooks that are in force: the administrator's in the order of files, then others.

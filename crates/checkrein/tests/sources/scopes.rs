@@ -26,6 +26,7 @@ const KEYS: &[(&str, &[&str])] = &[
     ("include", &[r#"[{"dialect": "claude"}]"#]),
     ("compat", &[r#""exact""#, r#""safe""#]),
     ("allow_skip", &["true", "false"]),
+    ("unguarded_subagents", &["\"allow\"", "\"ask\""]),
     ("audit", &["true", "false", r#"{"path": "x", "on_failure": "closed"}"#]),
     ("restrict", &[r#"{"scopes": []}"#, r#"{"handlers": []}"#, r#"{"urls": []}"#, r#"{"env": []}"#]),
     ("protect_self", &["true", "false"]),

@@ -29,6 +29,9 @@ pub fn line(out: &mut impl Write, line: &LogLine) -> io::Result<()> {
             if let Some(reason) = &record.verdict.reason {
                 write!(out, ": {}", one_line(reason, 120))?;
             }
+            if record.repeat {
+                write!(out, "  {}", "(delivered again; no hook ran)".dimmed())?;
+            }
             for hook in record.hooks.iter().filter(|hook| hook.would.as_ref().is_some_and(|would| would.differs)) {
                 let id = one_line(&hook.id, 60);
                 let would = hook.would.as_ref().map_or("", |would| would.verdict.name());

@@ -480,6 +480,17 @@ impl HookFileLayout {
                 "allow_skip" if self.flat => {
                     decoder.settings.allow_skip = Some(decoder.flag(node, &member.key).unwrap_or(false));
                 }
+                "unguarded_subagents" if self.flat => {
+                    decoder.settings.unguarded_subagents = match decoder.text(node, &member.key).as_deref() {
+                        Ok("allow") => Some(true),
+                        Ok("ask") => Some(false),
+                        Ok(other) => {
+                            decoder.unknown("unknown-value", node.span, "value", other, &["ask", "allow"]);
+                            None
+                        }
+                        Err(_) => None,
+                    };
+                }
                 "restrict" if self.flat => decoder.settings.restrict = Some(super::restrict::read(decoder, node)),
                 // An invalid value has the stricter meaning.
                 "protect_self" if self.flat => {

@@ -1,0 +1,194 @@
+//! `checkrein hook`: a call that arrives more than once gets one answer, and its hooks run once.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
+
+mod common;
+
+use std::io::Write as _;
+use std::process::{Child, Stdio};
+
+use common::{Place, Ran};
+
+const USER: &str = "home/.config/checkrein/hooks.yaml";
+
+/// Hooks that log each run, in the foreground and in the background.
+const HOOKS: &str = "audit: true
+hooks:
+  - {id: slow, event: PreToolUse, command: 'sleep 0.2; echo slow >> \"$HOME/runs\"; echo \"reason $$\" >&2; exit 2'}
+  - {id: later, event: PreToolUse, async: true, command: 'echo later >> \"$HOME/background\"'}
+";
+
+fn call(session: &str, id: &str, command: &str) -> String {
+    format!(
+        r#"{{"session_id":"{session}","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{{"command":"{command}"}},"tool_use_id":"{id}"}}"#
+    )
+}
+
+fn start(place: &Place, agent: &str, payload: &str) -> Child {
+    let mut child = place
+        .command(&["hook", agent])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(payload.as_bytes()).unwrap();
+    child
+}
+
+fn lines(place: &Place, name: &str) -> usize {
+    std::fs::read_to_string(place.home.path().join(name)).unwrap_or_default().lines().count()
+}
+
+fn audit(place: &Place) -> Vec<serde_json::Value> {
+    let path = place.home.path().join(".local/state/checkrein/audit.jsonl");
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Records of repetitions in the audit log.
+fn repeats(place: &Place) -> usize {
+    let is_repeat = |line: &&serde_json::Value| line.to_string().contains(r#""repeat":true"#);
+    audit(place).iter().filter(is_repeat).count()
+}
+
+#[test]
+fn parallel_arrivals_of_a_call_run_its_hooks_once() {
+    // Each call arrives a number of times, all at once.
+    for round in [vec![2], vec![5], vec![3, 1, 4]] {
+        let place = Place::with(&[(USER, HOOKS)]);
+        let mut children = Vec::new();
+        for (at, arrivals) in round.iter().enumerate() {
+            let payload = call("s", &format!("id-{at}"), "ls");
+            children.push((0..*arrivals).map(|_| start(&place, "claude", &payload)).collect::<Vec<_>>());
+        }
+        for group in children {
+            let answers: Vec<Ran> =
+                group.into_iter().map(|child| place.ran(child.wait_with_output().unwrap())).collect();
+            assert!(answers[0].stdout.contains("\"deny\""), "{answers:?}");
+            assert!(answers.iter().all(|answer| answer.stdout == answers[0].stdout && answer.code == 0), "{answers:?}");
+        }
+        assert_eq!(lines(&place, "runs"), round.len());
+        assert_eq!(repeats(&place), round.iter().sum::<usize>() - round.len());
+        let verified = place.run(&["audit", "verify"]);
+        assert_eq!(verified.code, 0, "{verified:?}");
+    }
+}
+
+#[test]
+fn later_arrival_gets_the_same_answer() {
+    let place = Place::with(&[(USER, HOOKS)]);
+    let payload = call("s", "id", "ls");
+    let first = place.run_with(&["hook", "claude"], &payload);
+    let second = place.run_with(&["hook", "claude"], &payload);
+    assert_eq!((&first.stdout, first.code), (&second.stdout, second.code));
+    assert_eq!(lines(&place, "runs"), 1);
+    let repeated = audit(&place).into_iter().find(|line| line.to_string().contains("\"repeat\":true")).unwrap();
+    assert_eq!(repeated["record"]["verdict"]["decision"], "deny");
+    assert!(repeated["record"]["hooks"].as_array().unwrap().is_empty());
+    assert!(place.run(&["audit", "tail"]).stdout.contains("delivered again"), "the log shows it");
+}
+
+#[test]
+fn other_calls_are_new_questions() {
+    let place = Place::with(&[(USER, HOOKS)]);
+    let calls = [
+        call("s", "id", "ls"),
+        // The same id with another input, another id, another session.
+        call("s", "id", "rm -rf /"),
+        call("s", "id-2", "ls"),
+        call("s-2", "id", "ls"),
+        call("s", "id", "ls").replace("PreToolUse", "PermissionRequest"),
+    ];
+    for payload in &calls {
+        place.run_with(&["hook", "claude"], payload);
+    }
+    assert_eq!(lines(&place, "runs"), 4);
+    assert_eq!(repeats(&place), 0);
+    // Another hook file is another question.
+    place.write(USER, &HOOKS.replace("exit 2'", "exit 2 '"));
+    place.run_with(&["hook", "claude"], &calls[0]);
+    assert_eq!(lines(&place, "runs"), 5);
+}
+
+#[test]
+fn calls_without_an_id_are_not_merged() {
+    let place = Place::with(&[(USER, HOOKS)]);
+    let payload = call("s", "", "ls").replace(r#","tool_use_id":"""#, "");
+    for runs in 1..=3 {
+        place.run_with(&["hook", "claude"], &payload);
+        assert_eq!(lines(&place, "runs"), runs);
+    }
+}
+
+/// Installs checkrein in the user's and the project's settings.
+fn install_twice(place: &Place, agent: &str) {
+    for words in [&["install", agent, "--yes"][..], &["install", agent, "--project", "--yes"]] {
+        let ran = place.run(words);
+        assert_eq!(ran.code, 0, "{ran:?}");
+    }
+}
+
+#[test]
+fn two_installations_deliver_each_event_once() {
+    let hooks = "hooks:\n  - {id: s, event: Stop, command: 'echo stop >> \"$HOME/runs\"; echo again >&2; exit 2'}\n";
+    for (agent, event) in [("claude", "Stop"), ("codex", "Stop"), ("gemini", "AfterAgent"), ("qwen", "Stop")] {
+        let place = Place::with(&[(USER, hooks)]);
+        install_twice(&place, agent);
+        // Each stop arrives twice, in parallel and one after the other; the next stop has the same payload.
+        let mut refused = 0;
+        for round in 1..=10 {
+            let active = round > 1;
+            let payload =
+                format!(r#"{{"session_id":"s","hook_event_name":"{event}","stop_hook_active":{active},"cwd":"/"}}"#);
+            let answers: Vec<Ran> = if round % 2 == 0 {
+                (0..2).map(|_| place.run_with(&["hook", agent], &payload)).collect()
+            } else {
+                let both: Vec<_> = (0..2).map(|_| start(&place, agent, &payload)).collect();
+                both.into_iter().map(|child| place.ran(child.wait_with_output().unwrap())).collect()
+            };
+            assert_eq!(answers[0].stdout, answers[1].stdout, "{agent} {round}");
+            if round <= 8 {
+                assert!(answers[0].stdout.contains("again"), "{agent} {round}: {answers:?}");
+                refused += 1;
+            } else if round == 9 {
+                assert!(!answers[0].stdout.contains("\"block\""), "{agent}: the limit of refusals {answers:?}");
+            }
+            assert_eq!(lines(&place, "runs"), round, "{agent}");
+        }
+        assert_eq!(refused, 8);
+    }
+}
+
+#[test]
+fn killed_first_arrival_does_not_block_the_second() {
+    let hooks = "hooks:\n  - {id: g, event: PreToolUse, command: 'echo run >> \"$HOME/runs\"; test -e \"$HOME/second\" || { touch \"$HOME/second\"; sleep 30; }; echo no >&2; exit 2'}\n";
+    let place = Place::with(&[(USER, hooks)]);
+    let payload = call("s", "id", "ls");
+    let mut first = start(&place, "claude", &payload);
+    while !place.home.path().join("second").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let second = start(&place, "claude", &payload);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let second = place.ran(second.wait_with_output().unwrap());
+    assert!(second.stdout.contains("\"deny\""), "{second:?}");
+    assert_eq!(lines(&place, "runs"), 2);
+}
+
+#[test]
+fn damaged_answers_are_not_used() {
+    let place = Place::with(&[(USER, HOOKS)]);
+    let payload = call("s", "id", "ls");
+    let first = place.run_with(&["hook", "claude"], &payload);
+    let answers = place.home.path().join(".local/state/checkrein/sessions/answers");
+    let files: Vec<_> = std::fs::read_dir(answers).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(files.len(), 1);
+    for (runs, damage) in [(2, "{"), (3, r#"{"stdout":"{}"}"#), (4, "null")] {
+        std::fs::write(&files[0], damage).unwrap();
+        let again = place.run_with(&["hook", "claude"], &payload);
+        assert!(again.stdout.contains("\"deny\"") && first.stdout.contains("\"deny\""));
+        assert_eq!(lines(&place, "runs"), runs);
+    }
+}

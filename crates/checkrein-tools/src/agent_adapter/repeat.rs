@@ -1,0 +1,311 @@
+//! Calls that an agent delivers more than once: settings of the user and of the project both call checkrein, or several agents
+//! read one settings file.
+//!
+//! The first arrival of a call runs the hooks and keeps its answer in a file. Further arrivals get that answer: no hook runs, and
+//! nothing is counted. The file is locked while the hooks run, so a parallel arrival waits. In every case of doubt the hooks run
+//! again: a hook that runs twice is better than a stale answer or none.
+//!
+//! A call is the same if the agent, the event, the tool-use id and the whole payload are the same, and the same hooks match. Events
+//! without an id can be equal although they are different, such as two refused stops. For these, each answer is used for one
+//! further arrival only, and only if the agent really calls checkrein twice.
+
+use std::fmt::Write as _;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+use checkrein::hook_files::Loaded;
+use checkrein::internal::{line_file, regular_file, sha256_hex};
+use checkrein_core::payload::Field;
+use checkrein_core::{Decision, Event, EventKind, RawJson, Record};
+use checkrein_dialects::Answer;
+use checkrein_dialects::agents::native;
+use serde::{Deserialize, Serialize};
+
+use super::{AgentAdapter, AgentResponse};
+use crate::install::Installer;
+
+/// Time in which a further arrival with the same tool-use id gets the answer of the first.
+const ID_WINDOW: Duration = Duration::from_secs(10 * 60);
+
+/// Time in which a further arrival without an id gets the answer of the first. Agents deliver an event to all entries before they go on.
+const PAIR_WINDOW: Duration = Duration::from_secs(5);
+
+/// Age from which an unlocked file without an answer is left over from a killed process.
+const ABANDONED: Duration = Duration::from_secs(1);
+
+/// Longest wait for the first arrival.
+const MAX_WAIT: Duration = Duration::from_secs(10 * 60);
+
+/// Maximum size of a kept answer, in bytes. Larger ones are not kept.
+const MAX_ANSWER: usize = 16 << 20;
+
+/// Arrival of a call.
+pub(super) enum Arrival {
+    /// The hooks must run. The claim, if there is one, keeps their answer for further arrivals.
+    First(Option<Claim>),
+    /// The call was answered before.
+    Repeat(Box<KeptAnswer>),
+    /// The agent cancelled the call during the wait for the first arrival.
+    Interrupted,
+}
+
+/// A kept answer.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct KeptAnswer {
+    stdout: String,
+    stderr: String,
+    exit: i32,
+    restricts: bool,
+    user_message_included: bool,
+    notes: Vec<String>,
+    decision: Decision,
+    reason: Option<String>,
+}
+
+impl KeptAnswer {
+    fn new(response: &AgentResponse) -> Self {
+        let answer = &response.answer;
+        let verdict = response.record.as_ref().map(|record| &record.verdict);
+        Self {
+            stdout: answer.stdout.clone(),
+            stderr: answer.stderr.clone(),
+            exit: answer.exit,
+            restricts: answer.restricts,
+            user_message_included: answer.user_message_included,
+            notes: answer.notes.clone(),
+            decision: verdict.map_or(Decision::NoOpinion, |verdict| verdict.decision),
+            reason: verdict.and_then(|verdict| verdict.reason.clone()),
+        }
+    }
+
+    /// Returns the response to a repeated call.
+    pub(super) fn response(self, event: &Event) -> AgentResponse {
+        let mut answer = Answer::default();
+        (answer.stdout, answer.stderr, answer.exit) = (self.stdout, self.stderr, self.exit);
+        (answer.restricts, answer.user_message_included) = (self.restricts, self.user_message_included);
+        answer.notes = self.notes;
+        let record = Record::for_repeat(event, native::DIALECT.name, self.decision, self.reason);
+        AgentResponse { answer, record: Some(record), ..AgentResponse::default() }
+    }
+}
+
+/// The right of the first arrival to answer a call. Its file stays locked until the claim is dropped.
+#[derive(Debug)]
+pub(super) struct Claim {
+    path: PathBuf,
+    file: File,
+    is_kept: bool,
+}
+
+impl Claim {
+    /// Keeps the answer for further arrivals, unless the next arrival must run the hooks: after a failure of checkrein itself, and
+    /// after a deferral, since the agent delivers the same call again when it continues.
+    pub(super) fn keep(mut self, response: &AgentResponse) {
+        let has_failed = response.record.is_none() && response.answer.restricts;
+        let is_deferred = response.record.as_ref().is_some_and(|record| record.verdict.decision == Decision::Defer);
+        let is_final = !has_failed && !is_deferred;
+        let text = if is_final { serde_json::to_vec(&KeptAnswer::new(response)).ok() } else { None };
+        if let Some(text) = text.filter(|text| text.len() <= MAX_ANSWER) {
+            self.is_kept = self.file.write_all(&text).is_ok();
+        }
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// State of a call that arrived before.
+enum State {
+    /// Another process runs its hooks.
+    Running,
+    /// No usable answer.
+    Stale,
+    Answered(Box<KeptAnswer>),
+}
+
+/// A call that can arrive again.
+#[derive(Debug)]
+struct Call {
+    path: PathBuf,
+    has_id: bool,
+}
+
+impl Call {
+    /// Claims the call. `Ok(None)`: another process has claimed it.
+    fn claim(&self) -> io::Result<Option<Claim>> {
+        let open = || {
+            let mut options = OpenOptions::new();
+            options.write(true).create_new(true);
+            #[cfg(unix)]
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            options.open(&self.path)
+        };
+        let opened = match open() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if let Some(directory) = self.path.parent() {
+                    line_file::make_private_directory(directory)?;
+                }
+                open()
+            }
+            opened => opened,
+        };
+        match opened {
+            Ok(file) => {
+                let claim = Claim { path: self.path.clone(), file, is_kept: false };
+                // Another arrival can hold the lock for a moment, to read the new file.
+                line_file::lock(&claim.file, ABANDONED)?;
+                Ok(Some(claim))
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Reads the state of a call that another process has claimed.
+    fn state(&self) -> State {
+        let Ok(mut file) = regular_file::open_no_link(&self.path) else { return State::Stale };
+        match fs4::FileExt::try_lock_shared(&file) {
+            Ok(()) => {}
+            Err(fs4::TryLockError::WouldBlock) => return State::Running,
+            Err(fs4::TryLockError::Error(_)) => return State::Stale,
+        }
+        let changed = file.metadata().and_then(|metadata| metadata.modified());
+        // A time in the future is a doubt.
+        let Some(age) = changed.ok().and_then(|changed| SystemTime::now().duration_since(changed).ok()) else {
+            return State::Stale;
+        };
+        let mut text = Vec::new();
+        let limit = u64::try_from(MAX_ANSWER).unwrap_or(u64::MAX);
+        if io::Read::by_ref(&mut file).take(limit + 1).read_to_end(&mut text).is_err() {
+            return State::Stale;
+        }
+        // The other process has created the file and not locked it yet, or it was killed.
+        if text.is_empty() {
+            return if age < ABANDONED { State::Running } else { State::Stale };
+        }
+        let window = if self.has_id { ID_WINDOW } else { PAIR_WINDOW };
+        match serde_json::from_slice(&text) {
+            Ok(answer) if age <= window => State::Answered(Box::new(answer)),
+            _ => State::Stale,
+        }
+    }
+
+    /// Returns the arrival of the call. `None`: its hooks run in another process.
+    fn arrive(&self) -> Option<Arrival> {
+        // The second attempt follows the removal of a stale file.
+        for _ in 0..2 {
+            match self.claim() {
+                Ok(Some(claim)) => return Some(Arrival::First(Some(claim))),
+                Ok(None) => {}
+                Err(_) => return Some(Arrival::First(None)),
+            }
+            match self.state() {
+                State::Running => return None,
+                State::Answered(answer) => {
+                    if !self.has_id {
+                        let _ = fs::remove_file(&self.path);
+                    }
+                    return Some(Arrival::Repeat(answer));
+                }
+                State::Stale => {
+                    let _ = fs::remove_file(&self.path);
+                }
+            }
+        }
+        Some(Arrival::First(None))
+    }
+
+    async fn wait(&self, limit: Duration) -> Arrival {
+        let start = Instant::now();
+        let mut pause = Duration::from_millis(1);
+        while start.elapsed() < limit {
+            tokio::time::sleep(pause).await;
+            if let Some(arrival) = self.arrive() {
+                return arrival;
+            }
+            pause = (pause * 2).min(Duration::from_millis(20));
+        }
+        Arrival::First(None)
+    }
+}
+
+impl AgentAdapter {
+    /// Determines if the call arrived before. Waits for its answer if its hooks run in another process.
+    pub(super) fn arrival(&self, json: &RawJson, event: &Event, loaded: &Loaded, dir: &Path) -> Arrival {
+        let Some(call) = self.call(json, event, loaded, dir) else { return Arrival::First(None) };
+        if let Some(arrival) = call.arrive() {
+            return arrival;
+        }
+        let kind = event.kind();
+        let waited = loaded.hooks.iter().filter(|spec| !spec.background);
+        let limit = waited.map(|spec| spec.timeout_for(&kind)).sum::<Duration>().min(MAX_WAIT);
+        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
+            return Arrival::First(None);
+        };
+        let _inside = runtime.enter();
+        let wait = std::pin::pin!(call.wait(limit));
+        runtime.block_on(self.cancel.run_or_cancel(wait)).unwrap_or(Arrival::Interrupted)
+    }
+
+    /// Returns the call of a payload. `None`: each arrival is a new call.
+    fn call(&self, json: &RawJson, event: &Event, loaded: &Loaded, dir: &Path) -> Option<Call> {
+        let counts = matches!(event.kind(), EventKind::PromptSubmit | EventKind::SessionStart);
+        if loaded.hooks.is_empty() && !counts {
+            return None;
+        }
+        let has_id = matches!(event.field("tool_use_id"), Some(Field::Text(id)) if !id.is_empty());
+        if !has_id && !self.is_called_twice(dir) {
+            return None;
+        }
+        let directory = self.state.as_ref()?.join("answers");
+        let name = self.digest(json, loaded, dir, has_id)?;
+        // Most calls are never repeated, so their answers are removed now and then.
+        if name.starts_with('0') {
+            remove_old(&directory);
+        }
+        Some(Call { path: directory.join(name), has_id })
+    }
+
+    /// `true` if the agent calls an entry of the user's settings and one of the project's settings.
+    fn is_called_twice(&self, dir: &Path) -> bool {
+        let locations = self.locations.clone().unwrap_or_default();
+        self.agent.host.calls_each_entry && Installer::is_installed_twice(self.agent, dir, locations)
+    }
+
+    /// Returns the digest of everything that makes calls the same.
+    fn digest(&self, json: &RawJson, loaded: &Loaded, dir: &Path, has_id: bool) -> Option<String> {
+        let mut text = String::with_capacity(json.as_str().len() + 512);
+        let event = self.event.as_deref().unwrap_or_default();
+        let _ = write!(text, "{}\0{event}\0{}\0{:?}\0", self.agent.name, dir.display(), self.on_failure);
+        for entry in json.entries()? {
+            // The same call can have the time of each of its deliveries.
+            if !(has_id && entry.key() == "timestamp") {
+                let _ = write!(text, "{}:{}\0", entry.raw_key(), entry.value());
+            }
+        }
+        // Entries with other options run other hooks.
+        for spec in &loaded.hooks {
+            let source = &spec.info.source;
+            let _ = write!(text, "{}\0{source}\0{:?}\0{:?}\0", spec.info.id, spec.state, spec.handler);
+        }
+        Some(sha256_hex(text.as_bytes()))
+    }
+}
+
+fn remove_old(directory: &Path) {
+    let Ok(entries) = fs::read_dir(directory) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let changed = path.symlink_metadata().and_then(|metadata| metadata.modified());
+        let age = changed.ok().and_then(|changed| SystemTime::now().duration_since(changed).ok());
+        if age.is_some_and(|age| age > ID_WINDOW) {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
