@@ -109,6 +109,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         return unknown_agent(&arguments.agent, locations);
     };
     let adapter = AgentAdapter::new(agent).cancel_on(crate::interrupt::shutdown_requested).skip_cleanup();
+    let adapter = adapter.answer_repeats_once();
     let mut adapter = adapter.locations(locations.clone());
     if let Some(event) = &arguments.event {
         adapter = adapter.event(event);

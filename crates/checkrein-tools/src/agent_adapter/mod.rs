@@ -78,6 +78,7 @@ pub struct AgentAdapter {
     on_failure: FailurePolicy,
     cancel: CancelSignal,
     skip_cleanup: bool,
+    answers_once: bool,
     is_trial: bool,
     recording: event_recording::RecordingSwitch,
     phase: Phase,
@@ -123,6 +124,7 @@ impl AgentAdapter {
             on_failure: FailurePolicy::Closed,
             cancel: CancelSignal(None),
             skip_cleanup: false,
+            answers_once: false,
             is_trial: false,
             phase: Phase::Foreground,
             recording: event_recording::RecordingSwitch::default(),
@@ -228,6 +230,13 @@ impl AgentAdapter {
         self
     }
 
+    /// Answers a call that arrives again without running its hooks again. Default: every call runs its hooks.
+    #[must_use]
+    pub fn answer_repeats_once(mut self) -> Self {
+        self.answers_once = true;
+        self
+    }
+
     /// Answers one event. Never panics: a panic is treated as a failure.
     ///
     /// Blocks until all hooks that the agent waits for have finished.
@@ -325,7 +334,7 @@ impl AgentAdapter {
 
     /// Runs the hooks, unless the call arrived before: it then gets the same answer.
     fn fire_once(&self, json: &RawJson, event: &Event, loaded: Loaded, dir: &Path, depth: u32) -> AgentResponse {
-        if self.phase == Phase::Background {
+        if self.phase == Phase::Background || !self.answers_once {
             return self.fire(event.clone(), loaded, dir, depth);
         }
         match self.arrival(json, event, &loaded, dir) {
