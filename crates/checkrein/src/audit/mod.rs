@@ -41,6 +41,7 @@ mod follow;
 mod hash_chain;
 mod last_entry;
 mod log;
+mod time;
 mod verify;
 
 pub use chain_head::Head;
@@ -49,4 +50,5 @@ pub use entry::{AuditEntry, EntryKind};
 pub use files::{LogLine, LogLines};
 pub use follow::Follow;
 pub use log::{AuditError, AuditLog};
+pub use time::{LogTime, LogTimeError};
 pub use verify::{Finding, FindingKind, Verification};

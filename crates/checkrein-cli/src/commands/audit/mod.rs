@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use checkrein::Sources;
-use checkrein::audit::{AuditLog, DryRunReport, Head, LogLine};
+use checkrein::audit::{AuditLog, DryRunReport, Head, LogLine, LogTime};
 use checkrein::dialects::agents::native;
 
 use super::config::directory;
@@ -33,7 +33,7 @@ Example:
   checkrein audit show 17
   checkrein audit dry-runs
   checkrein audit verify
-  checkrein audit export --since 2026-01-01T00:00:00Z > january.jsonl")]
+  checkrein audit export --since 2026-01-01 --until 2026-02-01 > january.jsonl")]
 pub struct Arguments {
     #[command(subcommand)]
     action: Action,
@@ -66,9 +66,9 @@ enum Action {
         /// Number of recent examples per hook
         #[arg(long, value_name = "N", default_value = "3")]
         examples: usize,
-        /// Only entries at this time or later, in UTC, for example 2026-01-31T00:00:00Z
-        #[arg(long, value_name = "TIME", value_parser = utc_time)]
-        since: Option<String>,
+        /// Only entries at this time or later: 2026-01-31, 2026-01-31T09:00:00+01:00, 7d, yesterday
+        #[arg(long, value_name = "TIME")]
+        since: Option<LogTime>,
     },
     /// Verify that the log is unchanged
     Verify {
@@ -78,12 +78,12 @@ enum Action {
     },
     /// Print all entries as JSON lines, oldest first
     Export {
-        /// Only entries at this time or later, in UTC, for example 2026-01-31T00:00:00Z
-        #[arg(long, value_name = "TIME", value_parser = utc_time)]
-        since: Option<String>,
+        /// Only entries at this time or later: 2026-01-31, 2026-01-31T09:00:00+01:00, 7d, yesterday
+        #[arg(long, value_name = "TIME")]
+        since: Option<LogTime>,
         /// Only entries before this time
-        #[arg(long, value_name = "TIME", value_parser = utc_time)]
-        until: Option<String>,
+        #[arg(long, value_name = "TIME")]
+        until: Option<LogTime>,
     },
 }
 
@@ -93,29 +93,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     match &arguments.action {
         Action::Tail { lines, follow: false } => tail(&log, *lines, arguments.json),
         Action::Tail { lines, follow: true } => follow(&log, *lines, arguments.json),
-        Action::DryRuns { examples, since } => dry_runs(&log, *examples, since.as_deref(), arguments.json),
+        Action::DryRuns { examples, since } => dry_runs(&log, *examples, *since, arguments.json),
         Action::Show { seq } => show_entry(&log, *seq, arguments.json),
         Action::Verify { expect } => verify(&log, expect.as_ref(), arguments.json),
-        Action::Export { since, until } => export(&log, since.as_deref(), until.as_deref(), arguments.json),
-    }
-}
-
-/// Parses a time in UTC or the start of one, such as `2026-01-31`. Returns the text without `Z`, which sorts before all
-/// entries of that time.
-fn utc_time(text: &str) -> Result<String, String> {
-    const FORM: &str = "0000-00-00T00:00:00.000";
-    let time = text.strip_suffix('Z').unwrap_or(text);
-    let fits = |(own, form): (char, char)| if form == '0' { own.is_ascii_digit() } else { own == form };
-    let has_form = [4, 7, 10, 13, 16, 19, 23].contains(&time.len()) && time.chars().zip(FORM.chars()).all(fits);
-    let is_in_range = |start: usize, range: std::ops::RangeInclusive<u8>| match time.get(start..start + 2) {
-        Some(digits) => digits.parse().is_ok_and(|number| range.contains(&number)),
-        None => true,
-    };
-    let ranges = [(5, 1..=12), (8, 1..=31), (11, 0..=23), (14, 0..=59), (17, 0..=59)];
-    if has_form && ranges.into_iter().all(|(start, range)| is_in_range(start, range)) {
-        Ok(time.to_owned())
-    } else {
-        Err("write a time in UTC, for example 2026-01-31 or 2026-01-31T08:00:00Z".to_owned())
+        Action::Export { since, until } => export(&log, *since, *until, arguments.json),
     }
 }
 
@@ -160,10 +141,11 @@ fn follow(log: &AuditLog, count: usize, json: bool) -> Result<Exit> {
     let mut lines: Vec<_> = if count > 0 { before.into_iter().collect() } else { Vec::new() };
     let mut out = anstream::stdout().lock();
     loop {
+        let widths = show::Widths::of(lines.iter());
         for line in &lines {
             match json {
                 true => writeln!(out, "{}", line.text)?,
-                false => show::line(&mut out, line)?,
+                false => show::line(&mut out, line, widths)?,
             }
         }
         out.flush()?;
@@ -172,11 +154,11 @@ fn follow(log: &AuditLog, count: usize, json: bool) -> Result<Exit> {
     }
 }
 
-fn dry_runs(log: &AuditLog, examples: usize, since: Option<&str>, json: bool) -> Result<Exit> {
+fn dry_runs(log: &AuditLog, examples: usize, since: Option<LogTime>, json: bool) -> Result<Exit> {
     let mut report = DryRunReport::default();
     for line in log.lines()? {
         let line = line?;
-        if since.is_none_or(|since| line.entry.time.as_str() >= since) {
+        if is_between(&line, since, None) {
             report.take(&line, examples);
         }
     }
@@ -197,8 +179,9 @@ fn tail(log: &AuditLog, count: usize, json: bool) -> Result<Exit> {
     if json {
         return write_json_list(&mut out, last.iter());
     }
+    let widths = show::Widths::of(last.iter());
     for line in &last {
-        show::line(&mut out, line)?;
+        show::line(&mut out, line, widths)?;
     }
     Ok(exit::SUCCESS)
 }
@@ -230,12 +213,13 @@ fn verify(log: &AuditLog, expected: Option<&Head>, json: bool) -> Result<Exit> {
     Ok(if found.is_intact() { exit::SUCCESS } else { exit::FAILURE })
 }
 
-fn export(log: &AuditLog, since: Option<&str>, until: Option<&str>, json: bool) -> Result<Exit> {
-    // Times of entries have a fixed form, so that text order is time order.
-    let wanted = |line: &LogLine| {
-        let time = line.entry.time.as_str();
-        since.is_none_or(|since| time >= since) && until.is_none_or(|until| time < until)
-    };
+/// `true` if the entry is in the period. An entry without a valid time is in every period.
+fn is_between(line: &LogLine, since: Option<LogTime>, until: Option<LogTime>) -> bool {
+    line.time().is_none_or(|time| since.is_none_or(|since| time >= since) && until.is_none_or(|until| time < until))
+}
+
+fn export(log: &AuditLog, since: Option<LogTime>, until: Option<LogTime>, json: bool) -> Result<Exit> {
+    let wanted = |line: &LogLine| is_between(line, since, until);
     let lines = log.lines()?.filter(|line| line.as_ref().map_or(true, &wanted));
     let mut out = anstream::stdout().lock();
     if json {

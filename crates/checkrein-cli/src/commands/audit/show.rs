@@ -4,60 +4,111 @@
 
 use std::io::{self, Write};
 
-use checkrein::RawJson;
 use checkrein::audit::{DryRunHook, DryRunReport, EntryKind, LogLine, Verification};
-use owo_colors::OwoColorize;
+use checkrein::record::HookOutcome;
+use checkrein::{Decision, RawJson};
+use owo_colors::{OwoColorize, Style};
 
 use super::super::layout::{self, one_line};
-use super::super::{colours, display_path, pluralize, shorten_paths, visible};
+use super::super::{colours, display_path, pluralize, shorten_paths, terminal, visible};
 
-/// Writes an entry on one line.
-pub fn line(out: &mut impl Write, line: &LogLine) -> io::Result<()> {
-    let entry = &line.entry;
-    write!(out, "{:>6}  {}", line.head.seq, one_line(&entry.time, 40).dimmed())?;
-    if let Some(agent) = &entry.agent {
-        write!(out, "  {}", one_line(agent, 40))?;
+/// Widths of the columns before the decision.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Widths {
+    agent: usize,
+    event: usize,
+}
+
+impl Widths {
+    /// Widths that all these entries fit.
+    pub fn of<'a>(lines: impl Iterator<Item = &'a LogLine> + Clone) -> Self {
+        let widest = |text: fn(&LogLine) -> String| lines.clone().map(|line| text(line).chars().count()).max();
+        Self { agent: widest(agent).unwrap_or_default(), event: widest(event).unwrap_or_default() }
     }
+}
+
+fn agent(line: &LogLine) -> String {
+    line.entry.agent.as_deref().map(|agent| one_line(agent, 40)).unwrap_or_default()
+}
+
+/// Event and subject.
+fn event(line: &LogLine) -> String {
+    let entry = &line.entry;
+    match (&entry.record, entry.kind) {
+        (Some(record), _) => {
+            let subject = record.subject.as_deref().map(|subject| format!(" {}", one_line(subject, 60)));
+            format!("{}{}", one_line(&record.event, 60), subject.unwrap_or_default())
+        }
+        (None, EntryKind::Refusal) => one_line(entry.event.as_deref().unwrap_or("unknown event"), 60),
+        (None, _) => String::new(),
+    }
+}
+
+/// Writes an entry on one line. On a terminal that is too narrow, its text continues on the next lines.
+pub fn line(out: &mut impl Write, line: &LogLine, widths: Widths) -> io::Result<()> {
+    let (seq, time) = (line.head.seq, one_line(&line.entry.time, 40));
+    let (agent, event) = (format!("{:<1$}", agent(line), widths.agent), format!("{:<1$}", event(line), widths.event));
+    write!(out, "{seq:>6}  {}", time.dimmed())?;
+    let mut column = 8 + time.chars().count();
+    for (text, style) in [(agent, Style::new()), (event, Style::new().bold())] {
+        if !text.trim().is_empty() {
+            write!(out, "  {}", text.style(style))?;
+            column += 2 + text.chars().count();
+        }
+    }
+    let (word, style, text) = outcome(line);
+    write!(out, "  {}", word.style(style))?;
+    column += 2 + word.chars().count();
+    match terminal::width() {
+        _ if text.is_empty() => writeln!(out),
+        Some(width) if column + 2 + text.chars().count() > width => {
+            writeln!(out, ":\n        {}", terminal::wrap(&text, 8, 8, width))
+        }
+        _ => writeln!(out, ": {text}"),
+    }
+}
+
+/// Decision of an entry, with its color and its reason. The reason ends with the hook that decided, and with failed hooks.
+fn outcome(line: &LogLine) -> (&'static str, Style, String) {
+    let entry = &line.entry;
+    let reason = entry.reason.as_deref().unwrap_or_default();
     match (&entry.record, entry.kind) {
         (Some(record), _) => {
             let decision = record.verdict.decision;
-            write!(out, "  {}", one_line(&record.event, 60).bold())?;
-            if let Some(subject) = &record.subject {
-                write!(out, " {}", one_line(subject, 60))?;
-            }
-            write!(out, "  {}", decision.name().style(colours::for_decision(decision)))?;
-            if let Some(reason) = &record.verdict.reason {
-                write!(out, ": {}", one_line(reason, 120))?;
-            }
+            let mut texts: Vec<String> = record.verdict.reason.iter().map(|reason| one_line(reason, 120)).collect();
+            let mut notes = Vec::new();
             if record.repeat {
-                write!(out, "  {}", "(delivered again; no hook ran)".dimmed())?;
+                notes.push("delivered again; no hook ran".to_owned());
             }
-            for hook in record.hooks.iter().filter(|hook| hook.would.as_ref().is_some_and(|would| would.differs)) {
+            for hook in &record.hooks {
                 let id = one_line(&hook.id, 60);
-                let would = hook.would.as_ref().map_or("", |would| would.verdict.name());
-                write!(out, "  {}", format!("({id}: dry run, would be {would})").yellow())?;
+                if let Some(would) = hook.would.as_ref().filter(|would| would.differs) {
+                    notes.push(format!("{id}: dry run, would be {}", would.verdict.name()));
+                } else if hook.dry_run {
+                    continue;
+                } else if hook.outcome == HookOutcome::Failure {
+                    notes.push(format!("{id} failed"));
+                } else if decision != Decision::NoOpinion && hook.decision == Some(decision) {
+                    notes.push(format!("by {id}"));
+                }
             }
+            if !notes.is_empty() {
+                texts.push(format!("({})", notes.join(", ")));
+            }
+            (decision.name(), colours::for_decision(decision), texts.join(" "))
         }
-        (None, EntryKind::Refusal) => {
-            let event = entry.event.as_deref().unwrap_or("unknown event");
-            let reason = entry.reason.as_deref().unwrap_or_default();
-            write!(out, "  {}  {}: {}", one_line(event, 60).bold(), "blocked".red(), one_line(reason, 200))?;
-        }
+        (None, EntryKind::Refusal) => ("blocked", Style::new().red(), one_line(reason, 200)),
         (None, EntryKind::Cut) => {
             let bytes = entry.bytes.unwrap_or_default();
-            write!(out, "  {} {bytes} bytes of an unfinished entry", "incomplete:".yellow())?;
+            ("incomplete", Style::new().yellow(), format!("{bytes} bytes of an unfinished entry"))
         }
-        (None, _) => {
-            let reason = entry.reason.as_deref().unwrap_or_default();
-            write!(out, "  {} {}", "damaged:".red(), one_line(reason, 300))?;
-        }
+        (None, _) => ("damaged", Style::new().red(), one_line(reason, 300)),
     }
-    writeln!(out)
 }
 
 /// Writes an entry with its place in the log and all its fields.
 pub fn entry(out: &mut impl Write, shown: &LogLine) -> io::Result<()> {
-    line(out, shown)?;
+    line(out, shown, Widths::default())?;
     writeln!(out, "        {}:{}", display_path(&shown.file), shown.line)?;
     let mut text = String::new();
     indented(&mut text, &shown.text, 0);
