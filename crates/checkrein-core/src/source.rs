@@ -68,10 +68,10 @@ impl Scope {
     }
 
     /// `true` if global settings in a file of this scope apply to hooks of `other`. They apply to hooks that the file
-    /// [may change](Self::may_change), except that a local or plugin file does not apply to hooks of the whole project.
+    /// [may change](Self::may_change), except that a plugin does not apply to hooks of the project.
     pub fn covers(self, other: Self) -> bool {
-        let is_part = matches!(self, Self::Local | Self::Plugin);
-        self.may_change(other) && !(is_part && matches!(other, Self::Project))
+        let is_of_project = matches!(other, Self::Project | Self::Local);
+        self.may_change(other) && !(self == Self::Plugin && is_of_project)
     }
 
     /// Returns the rank of a setting among files of the same [trust level](Self::trust_level). The highest rank applies.
@@ -279,9 +279,10 @@ mod tests {
     }
 
     #[test]
-    fn local_and_plugin_files_do_not_cover_project_hooks() {
+    fn local_files_cover_project_hooks_and_plugins_do_not() {
         assert!(Scope::Project.covers(Scope::Local) && Scope::Project.covers(Scope::Project));
-        assert!(!Scope::Local.covers(Scope::Project) && !Scope::Plugin.covers(Scope::Project));
+        assert!(Scope::Local.covers(Scope::Project) && !Scope::Local.covers(Scope::User));
+        assert!(!Scope::Plugin.covers(Scope::Project) && !Scope::Plugin.covers(Scope::Local));
         assert!(Scope::Local.precedence() > Scope::Project.precedence());
     }
 }

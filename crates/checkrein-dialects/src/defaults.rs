@@ -14,7 +14,8 @@ use crate::reply::{
     UnknownPolicy,
 };
 use crate::table::{
-    Cwd, Dialect, Environment, EventRow, ExitReason, HostBehavior, HostTable, HttpTable, ProcessTable, Shell, TimeTable,
+    Cwd, Dialect, Environment, EventRow, ExitReason, HostBehavior, HostTable, HttpTable, ProcessTable, RelativeTo,
+    Shell, TimeTable,
 };
 
 impl Dialect {
@@ -108,6 +109,7 @@ impl ProcessTable {
         environment: Environment::Usual,
         variables: &[],
         cwd: Cwd::Event,
+        relative_to: RelativeTo::WorkingDirectory,
         expands: false,
         newline: false,
         output_cap: 1 << 20,

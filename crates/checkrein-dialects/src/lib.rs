@@ -47,7 +47,7 @@ pub use spec::{
 };
 pub use table::{
     Cwd, Data, Dialect, Environment, EventRow, ExitReason, HostBehavior, HostTable, HttpTable, PlainTextUse,
-    ProcessTable, Provenance, Shell, TimeTable, ToolRow, VariableRow,
+    ProcessTable, Provenance, RelativeTo, Shell, TimeTable, ToolRow, VariableRow,
 };
 
 impl Dialect {

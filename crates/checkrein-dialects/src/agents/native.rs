@@ -24,7 +24,7 @@ use crate::reply::{
     AnswerDetection, Defect, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable,
     UnknownPolicy,
 };
-use crate::table::{Data, Dialect, EventRow, ProcessTable, TimeTable, VariableRow};
+use crate::table::{Data, Dialect, EventRow, ProcessTable, RelativeTo, TimeTable, VariableRow};
 
 /// Dialect of checkrein's own files.
 pub static DIALECT: Dialect = Dialect {
@@ -58,6 +58,7 @@ pub static DIALECT: Dialect = Dialect {
         ..TimeTable::seconds(60)
     },
     process: ProcessTable {
+        relative_to: RelativeTo::Project,
         // Scripts that were written for Claude Code read the second one.
         variables: &[
             VariableRow::new("CHECKREIN_PROJECT_DIR", Data::ProjectDir),
@@ -163,6 +164,8 @@ pub const LAYOUT: HookFileLayout = HookFileLayout {
         "env_allow",
         "trusted_paths",
         "trusted_keys",
+        "disable",
+        "override",
         "disableAllHooks",
         "allowManagedHooksOnly",
         "allowedHttpHookUrls",

@@ -32,6 +32,14 @@ pub(super) fn value_of<'n, 't>(node: &'n Node<'t>, key: &str) -> Option<&'n Node
     node.get(key).or_else(old)
 }
 
+/// A misspelt event.
+pub(super) struct Misspelling {
+    /// Event that the name resembles.
+    pub(super) meant: EventKind,
+    /// Description of the problem.
+    pub(super) why: String,
+}
+
 /// State of reading one file: the hooks and the diagnostics so far.
 #[derive(Debug)]
 pub struct Decoder<'a> {
@@ -288,9 +296,22 @@ impl<'a> Decoder<'a> {
     /// Returns the kind of event with this name, and reports an unknown name. checkrein's own names are valid only in
     /// a dialect that has all of checkrein's events.
     pub fn event(&mut self, name: &str, span: Span) -> Option<EventKind> {
+        match self.event_or_misspelling(name, span) {
+            Ok(kind) => Some(kind),
+            Err(misspelt) => {
+                if let Some(Misspelling { meant, why }) = misspelt {
+                    self.broken(name, &meant, None, span, &why);
+                }
+                None
+            }
+        }
+    }
+
+    /// As [`event`](Self::event). A misspelt event must not open a gate: the caller adds a broken hook for each hook of it.
+    pub(super) fn event_or_misspelling(&mut self, name: &str, span: Span) -> Result<EventKind, Option<Misspelling>> {
         let own = self.dialect.kind_of(name).cloned();
         match own.or_else(|unknown| name.parse().ok().filter(|_| self.dialect.has_all_events).ok_or(unknown)) {
-            Ok(kind) => Some(kind),
+            Ok(kind) => Ok(kind),
             Err(unknown) => {
                 let names: Vec<_> = self.dialect.events.iter().map(|row| row.name).collect();
                 self.error("unknown-event", span, format!("{unknown}"));
@@ -299,16 +320,13 @@ impl<'a> Decoder<'a> {
                 let is_misspelling =
                     |kind: &EventKind| named().next().is_none() || named().any(|row| row.kind == *kind);
                 let meant = unknown.suggestion().and_then(|meant| self.dialect.kind_named(meant).ok());
-                match meant.filter(is_misspelling) {
-                    // A misspelt event must not open a gate.
-                    Some(kind) => self.broken(name, &kind, None, span, &unknown.to_string()),
-                    None => {
-                        if let Some(diagnostic) = self.diagnostics.last_mut() {
-                            diagnostic.help = Some(format!("use one of: {}", names.join(", ")));
-                        }
-                    }
+                let meant = meant.filter(is_misspelling);
+                if meant.is_none()
+                    && let Some(diagnostic) = self.diagnostics.last_mut()
+                {
+                    diagnostic.help = Some(format!("use one of: {}", names.join(", ")));
                 }
-                None
+                Err(meant.map(|meant| Misspelling { meant, why: unknown.to_string() }))
             }
         }
     }
@@ -527,7 +545,9 @@ impl<'a> Decoder<'a> {
         let mut spec = self.start("", first, nothing, Span::default());
         spec.kinds.extend(gates);
         let source = Source::in_file(self.scope, self.file, place.line, place.column);
-        let info = HookInfo::new("unreadable", source);
+        // Messages name the hook, and the file is all that is known of it.
+        let name = std::path::Path::new(self.file).file_name().map(|name| name.to_string_lossy().into_owned());
+        let info = HookInfo::new(name.unwrap_or_else(|| self.file.to_owned()), source);
         spec.info = if spec.info.dry_run { info.dry_run() } else { info }.into();
         spec.state = HookState::Broken(why.to_owned());
         close(&mut spec);

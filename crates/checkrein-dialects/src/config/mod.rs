@@ -10,6 +10,7 @@ pub(crate) mod duration;
 mod event_filter;
 mod format;
 mod layout;
+mod overrides;
 mod prefilter;
 mod restrict;
 mod yaml;
@@ -23,6 +24,7 @@ pub use layout::{
     Attribute, HandlerRow, HookFileLayout, HookKey, INCLUDE_KEYS, SANDBOX_KEYS, STRICT, SandboxKey, TimeUnit, UNLIMITED,
 };
 pub(crate) use layout::{lost_attributes, unwritable};
+pub use overrides::{HookOverride, OVERRIDE_KEYS};
 pub use restrict::{RESTRICT_KEYS, RestrictKey, Restrictions};
 pub(crate) use yaml::printable;
 
@@ -238,6 +240,10 @@ pub struct Decoded {
 pub struct Settings {
     /// `true` if the file disables all hooks that it [covers](Scope::covers) (`disableAllHooks`).
     pub disable_all: Option<bool>,
+    /// Ids of hooks to disable, of those that the file covers.
+    pub disable: Vec<String>,
+    /// Changes of hooks that the file covers.
+    pub overrides: Vec<HookOverride>,
     /// `true` if only managed hooks run (`allowManagedHooksOnly`).
     pub managed_only: Option<bool>,
     /// Patterns of the URLs that HTTP hooks may call.

@@ -13,8 +13,10 @@ use super::{SandboxSpec, VerifiedScripts};
 pub struct CommandSpec {
     /// Command line.
     pub run: CommandLine,
-    /// Working directory, relative to the event's directory. `None`: the event's directory.
+    /// Working directory, relative to `script_dir` or else to the event's directory. `None`: the event's directory.
     pub cwd: Option<PathBuf>,
+    /// Directory of the scripts that the command names by relative paths. `None`: its working directory.
+    pub script_dir: Option<PathBuf>,
     /// Names of the host's variables that it gets besides the default ones.
     pub env_allow: Vec<String>,
     /// `true` if it gets all variables of the host. `None`: the default of its dialect.
@@ -81,6 +83,8 @@ impl CommandSpec {
         let Self {
             run,
             cwd,
+            // Omitted: the location of the hook file sets it.
+            script_dir: _,
             env_allow,
             env_all,
             env_set,
@@ -143,6 +147,7 @@ impl CommandSpec {
         Self {
             run,
             cwd: None,
+            script_dir: None,
             env_allow: Vec::new(),
             env_all: None,
             env_set: Vec::new(),

@@ -25,7 +25,7 @@ use crate::reply::ReplyTable;
 pub use self::event::{EventRow, PlainTextUse};
 pub use self::handler::{HttpTable, TimeTable};
 pub use self::host::{ExitReason, HostBehavior, HostTable};
-pub use self::process::{Cwd, Data, Environment, ProcessTable, Shell, VariableRow};
+pub use self::process::{Cwd, Data, Environment, ProcessTable, RelativeTo, Shell, VariableRow};
 
 /// The hook protocol of one agent.
 ///

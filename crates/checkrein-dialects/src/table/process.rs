@@ -11,6 +11,8 @@ pub struct ProcessTable {
     pub variables: &'static [VariableRow],
     /// Working directory.
     pub cwd: Cwd,
+    /// Directory of relative paths in project files: scripts that a command runs, and the working directory that a hook sets.
+    pub relative_to: RelativeTo,
     /// `true` if `${env.NAME}` in the values of a hook's own variables is replaced by a variable of the host. In its working
     /// directory, `~`, `$NAME` and `${NAME}` are replaced too.
     pub expands: bool,
@@ -59,6 +61,15 @@ pub enum Cwd {
     EventOrHost,
     /// Directory of the host.
     Host,
+}
+
+/// Directory of relative paths in project files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RelativeTo {
+    /// Working directory of the hook.
+    WorkingDirectory,
+    /// Directory in which the agent's hook files were found.
+    Project,
 }
 
 /// A variable with data of the event.

@@ -6,6 +6,14 @@ use checkrein_dialects::{CommandLine, Data, Dialect, HandlerSpec, HookSpec};
 
 use super::scratch::{plain, stays_below};
 
+/// Directory of a hook's project. `dir` is the start directory of the agent.
+pub(super) fn project<'a>(hook: &'a HookSpec, dir: &'a Path) -> &'a Path {
+    match &hook.handler {
+        HandlerSpec::Command(command) => command.script_dir.as_deref().unwrap_or(dir),
+        _ => dir,
+    }
+}
+
 /// Project files that a hook's command names by relative paths or by the agent's variable for the project directory. Returns
 /// paths relative to the project.
 pub(super) fn files(hook: &HookSpec, project: &Path) -> Vec<PathBuf> {

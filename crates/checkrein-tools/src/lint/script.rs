@@ -36,7 +36,8 @@ pub(super) type Report<'a> = dyn FnMut(&'static str, Option<u32>, String) + 'a;
 
 impl Script {
     pub(super) fn from_command(command: &CommandSpec, dialect: &Dialect, dir: &Path) -> Self {
-        let cwd = command.cwd.as_ref().map_or_else(|| dir.to_owned(), |cwd| dir.join(cwd));
+        let base = command.script_dir.as_deref().unwrap_or(dir);
+        let cwd = command.cwd.as_ref().map_or_else(|| base.to_owned(), |cwd| base.join(cwd));
         let env = ShellEnv { home: None, cwd: &cwd };
         let project = dir.to_string_lossy();
         // The agent sets these variables to the project directory, which is known.

@@ -126,6 +126,8 @@ pub fn config() -> Value {
             "httpHookAllowedEnvVars": { "type": "array", "items": { "type": "string" }, "description": "Names of variables that HTTP hooks may send." },
             "restrict": restrict(),
             "protect_self": flag("`true` keeps agents from changing checkrein's own files. Default: true. Managed files only."),
+            "disable": { "type": "array", "items": { "type": "string" }, "description": "Ids of hooks to disable. A file affects hooks of its own scope and of narrower ones; a local file also affects hooks of its project." },
+            "override": overrides(),
             "disableAllHooks": flag("`true` disables all hooks except managed ones."),
             "unguarded_subagents": { "enum": ["ask", "allow"], "description": "Some agents call no hooks for the tools of their sub-agents. `ask` (default): if a hook guards tools, the user is asked before such a sub-agent starts, and it is denied if the agent cannot ask. `allow`: it starts. Managed and user files only." },
             "allow_skip": { "type": "boolean", "description": "`true` allows the variables `CHECKREIN=0` and `CHECKREIN_SKIP` to skip hooks under an agent, too. A project's settings could set them there. Managed and user files only." },
@@ -205,6 +207,23 @@ fn restrict() -> Value {
         "description": "Restrictions for hooks that are not managed. Managed files only.",
         "properties": keys,
         "additionalProperties": false,
+    })
+}
+
+fn overrides() -> Value {
+    let policy = |about: &str| json!({ "enum": ["open", "closed", "ask"], "description": about });
+    json!({
+        "type": "object",
+        "description": "Changes of hooks by id, of those that `disable` could disable.",
+        "additionalProperties": {
+            "type": "object",
+            "properties": {
+                "dry_run": flag("`true` makes the hook a dry run."),
+                "on_failure": policy("Effect of its failures."),
+                "on_timeout": policy("Effect of its timeouts."),
+            },
+            "additionalProperties": false,
+        },
     })
 }
 

@@ -36,7 +36,10 @@ impl HandlerFactory for CommandFactory {
             return Err(Failure::new(FailureKind::UnknownHandler, "not a command"));
         };
         spec.check().map_err(|error| Failure::new(FailureKind::Spawn, error.to_string()))?;
-        let pinned_spec = spec.verified_scripts.as_ref().map(|pins| verified_command::command(spec, pins));
+        let pinned_spec = match &spec.verified_scripts {
+            Some(pins) => Some(verified_command::command(spec, pins)),
+            None => verified_command::in_script_dir(hook, spec, env),
+        };
         let as_written = spec;
         let spec = pinned_spec.as_ref().unwrap_or(spec);
         let dialect = hook.dialect;
@@ -47,6 +50,10 @@ impl HandlerFactory for CommandFactory {
         let own_cwd = match &spec.cwd {
             Some(cwd) if expands => var_expand::directory(&cwd.to_string_lossy(), env),
             cwd => cwd.clone(),
+        };
+        let own_cwd = match (own_cwd, &spec.script_dir) {
+            (Some(cwd), Some(dir)) => Some(dir.join(cwd)),
+            (cwd, _) => cwd,
         };
         let cwd = match &own_cwd {
             Some(cwd) => env.cwd.join(cwd),
@@ -184,7 +191,7 @@ impl CommandHandler {
         let prepared = match self.prepared.get() {
             Some(prepared) => prepared,
             None => {
-                let now = self.program.clone().prepare(place).map_err(|error| not_started(&error.into()))?;
+                let now = self.program.clone().prepare(place).map_err(|error| self.not_started(&error.into()))?;
                 self.prepared.get_or_init(|| now)
             }
         };
@@ -202,7 +209,7 @@ impl CommandHandler {
                     tries -= 1;
                     tokio::time::sleep(verified_command::PAUSE).await;
                 }
-                done => break done.map_err(|error| not_started(&error))?,
+                done => break done.map_err(|error| self.not_started(&error))?,
             }
         };
         if let Some(over) = reply.limit_exceeded {
@@ -213,12 +220,26 @@ impl CommandHandler {
             Exit::Exited(code) => ProcessExit::Code(code),
             Exit::Signalled(signal) => ProcessExit::Signal(signal),
         };
+        let mut stderr = captured(reply.stderr);
+        if let Some(pins) = &self.pins {
+            let unseen = stderr.total.saturating_sub(stderr.bytes.len() as u64);
+            stderr.bytes = verified_command::name_missing(pins, stderr.bytes);
+            stderr.total = stderr.bytes.len() as u64 + unseen;
+        }
         let left = reply.leftovers.iter().filter(|left| !left.ended);
         let left = left.map(|left| format!("{} (pid {})", left.name, left.pid)).collect();
-        let read =
-            ProcessReply::new(exit).program(&self.name).stdout(captured(reply.stdout)).stderr(captured(reply.stderr));
+        let read = ProcessReply::new(exit).program(&self.name).stdout(captured(reply.stdout)).stderr(stderr);
         let read = if reply.timed_out { read.timed_out() } else { read };
         Ok(Reply::Process(read.left_running(left)))
+    }
+
+    fn not_started(&self, error: &RunError) -> Failure {
+        let mut failure = not_started(error);
+        if let Some(pins) = &self.pins {
+            let message = verified_command::name_missing(pins, failure.message.into_bytes());
+            failure.message = String::from_utf8_lossy(&message).into_owned();
+        }
+        failure
     }
 
     /// Returns the context for an event in another working directory. `None` if the default one applies.

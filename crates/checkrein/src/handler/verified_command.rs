@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use checkrein_core::{Failure, FailureKind, HookInfo};
-use checkrein_dialects::{CommandLine, CommandSpec, VerifiedScripts, VerifiedWord};
+use checkrein_dialects::{CommandLine, CommandSpec, HookSpec, VerifiedScripts, VerifiedWord};
 
-use crate::trust::changed_failure;
+use super::HandlerEnv;
 use crate::trust::script_copy::{self, NotVerified};
+use crate::trust::{changed_failure, relative_scripts};
 
 /// Variable with the original path of the script, which runs from a copy.
 const SCRIPT: &str = "CHECKREIN_SCRIPT";
@@ -22,9 +23,23 @@ pub(super) const PAUSE: Duration = Duration::from_millis(1);
 
 /// Replaces the scripts of a command by their copies.
 pub(super) fn command(spec: &CommandSpec, pins: &VerifiedScripts) -> CommandSpec {
+    replace(spec, pins.scripts.iter().map(|script| (&script.word, script_copy::copy_of(script, &pins.store))).collect())
+}
+
+/// Replaces the relative scripts of a command that is not verified by their absolute paths. `None` if it has none.
+pub(super) fn in_script_dir(hook: &HookSpec, spec: &CommandSpec, env: &HandlerEnv) -> Option<CommandSpec> {
+    spec.script_dir.as_ref()?;
+    let home = env.var("HOME");
+    let scripts = relative_scripts(hook, &env.cwd, home.as_deref().map(Path::new));
+    if scripts.is_empty() {
+        return None;
+    }
+    Some(replace(spec, scripts.iter().map(|(word, path)| (word, path.clone())).collect()))
+}
+
+/// Replaces words of a command by paths.
+fn replace(spec: &CommandSpec, copies: Vec<(&VerifiedWord, PathBuf)>) -> CommandSpec {
     let mut spec = spec.clone();
-    let copies: Vec<_> =
-        pins.scripts.iter().map(|script| (&script.word, script_copy::copy_of(script, &pins.store))).collect();
     match &mut spec.run {
         CommandLine::Shell { text, .. } => {
             let mut places: Vec<_> = copies
@@ -67,6 +82,34 @@ fn quoted(path: &Path) -> String {
 pub(super) fn variables(pins: &VerifiedScripts) -> Option<(OsString, OsString)> {
     let first = pins.scripts.first()?;
     Some((SCRIPT.into(), first.path.clone().into()))
+}
+
+/// Names missing scripts by their own paths in the error output of a command. The command itself names a path at which no
+/// file is ever created.
+pub(super) fn name_missing(pins: &VerifiedScripts, mut text: Vec<u8>) -> Vec<u8> {
+    for script in pins.scripts.iter().filter(|script| script.sha256.is_none()) {
+        let copy = script_copy::copy_of(script, &pins.store);
+        let [copy, path] = [&copy, &script.path].map(|path| path.as_os_str().as_encoded_bytes());
+        if let Some(replaced) = replace_bytes(&text, copy, path) {
+            text = replaced;
+        }
+    }
+    text
+}
+
+/// Replaces all occurrences of a text. `None` if there are none.
+fn replace_bytes(text: &[u8], from: &[u8], to: &[u8]) -> Option<Vec<u8>> {
+    let mut replaced = None;
+    let mut rest = text;
+    while let Some(start) = rest.windows(from.len()).position(|window| window == from) {
+        let all: &mut Vec<u8> = replaced.get_or_insert_default();
+        all.extend_from_slice(&rest[..start]);
+        all.extend_from_slice(to);
+        rest = &rest[start + from.len()..];
+    }
+    let mut replaced = replaced?;
+    replaced.extend_from_slice(rest);
+    Some(replaced)
 }
 
 /// Returns the directories around the copies.

@@ -22,6 +22,8 @@ pub(super) struct Candidate {
     pub(super) has_directory: bool,
     /// `true` if it belongs to the project.
     pub(super) of_project: bool,
+    /// Directory of the project in which it was found.
+    pub(super) project: Option<PathBuf>,
     /// Directory of the plugin that it belongs to.
     pub(super) plugin: Option<PathBuf>,
     /// `true` if an untrusted variable names another directory for files of this kind. The agent may read those files instead.
@@ -40,6 +42,7 @@ impl Candidate {
             is_file,
             has_directory: true,
             of_project,
+            project: None,
             plugin: None,
             is_moved: false,
             problem: None,
@@ -74,8 +77,12 @@ impl Found {
     fn row(&mut self, row: &FileRow, dir: &Path, place: &Locations) {
         let before = self.files.len();
         let mut first_candidates = None;
+        let is_in_project = matches!(row.base, PathBase::Project | PathBase::Repository | PathBase::Upwards { .. });
         for base in place.bases(row.base, dir) {
-            let candidates = self.in_base(&base, row);
+            let mut candidates = self.in_base(&base, row);
+            if is_in_project {
+                candidates.iter_mut().for_each(|candidate| candidate.project = Some(base.clone()));
+            }
             if candidates.iter().any(|candidate| candidate.is_there) {
                 first_candidates = Some(candidates);
                 break;

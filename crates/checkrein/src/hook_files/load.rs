@@ -44,7 +44,8 @@ pub(super) fn load(parts: &[SourceSet]) -> Loaded {
         });
     }
     let reviewed = approved(&mut files, parts, &mut diagnostics, &mut followed);
-    diagnostics.extend(merge::merge(&mut files));
+    let all_are_loaded = parts.iter().all(|part| part.options.only.is_none());
+    diagnostics.extend(merge::merge(&mut files, all_are_loaded));
     let (compat, mut audit) = (merge::compat(&files), merge::audit(&files));
     if let (Some(audit), Some(part)) = (&mut audit, parts.first()) {
         let usual = || part.files.place().1.state_dir().map(|dir| name(&dir.join("audit.jsonl")));
@@ -194,6 +195,9 @@ impl Loader {
             } else if candidate.is_there {
                 let before = self.files.len();
                 self.file(&candidate.path, candidate.is_file, &context);
+                if let Some(project) = candidate.project.filter(|_| origin == Origin::Project) {
+                    self.files.iter_mut().skip(before).for_each(|file| file.set_project(&project));
+                }
                 if let Some((root, table)) = candidate.plugin.zip(context.dialect.config.plugin) {
                     self.files.iter_mut().skip(before).for_each(|file| file.set_plugin(table, &root));
                 }

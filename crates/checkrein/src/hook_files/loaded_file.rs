@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use checkrein_core::Scope;
 use checkrein_dialects::config::{DecodeOptions, PluginTable, Settings};
-use checkrein_dialects::{Dialect, HookSpec};
+use checkrein_dialects::{Dialect, HandlerSpec, HookSpec, RelativeTo};
 use checkrein_document::Format;
 
 use super::include::IncludeChain;
 use super::read::read;
 use super::{FileState, plugin};
+use crate::real_path::real_path_or_same;
 use crate::trust::Origin;
 
 /// A loaded file.
@@ -65,6 +66,19 @@ impl LoadedFile {
     pub(super) fn set_plugin(&mut self, table: PluginTable, root: &Path) {
         plugin::set_root(&mut self.hooks, table, root);
         self.reading.plugin = Some((table, root.to_owned()));
+    }
+
+    /// Sets the project directory, from which relative scripts are resolved in some dialects.
+    pub(super) fn set_project(&mut self, project: &Path) {
+        if self.reading.dialect.process.relative_to != RelativeTo::Project || self.origin != Origin::Project {
+            return;
+        }
+        let mut real = None;
+        for hook in &mut self.hooks {
+            if let HandlerSpec::Command(command) = &mut hook.handler {
+                command.script_dir = Some(real.get_or_insert_with(|| real_path_or_same(project)).clone());
+            }
+        }
     }
 
     pub(super) fn name(&self) -> String {

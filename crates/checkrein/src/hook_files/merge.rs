@@ -12,7 +12,9 @@ use super::include::allow_env;
 use super::loaded_file::LoadedFile;
 
 /// Applies settings of files to the hooks of others. Reports settings without effect.
-pub(super) fn merge(files: &mut [LoadedFile]) -> Vec<Diagnostic> {
+///
+/// `all_are_loaded` is `false` if `files` have only the hooks of one event.
+pub(super) fn merge(files: &mut [LoadedFile], all_are_loaded: bool) -> Vec<Diagnostic> {
     let mut diagnostics = without_effect(files);
     diagnostics.extend(super::restrict::restrict(files));
     diagnostics.extend(too_narrow(files));
@@ -31,6 +33,7 @@ pub(super) fn merge(files: &mut [LoadedFile]) -> Vec<Diagnostic> {
             diagnostics.extend(settings.apply_to_http(spec));
         }
     }
+    diagnostics.extend(super::overrides::apply(files, all_are_loaded));
     pass_on(files);
     diagnostics.extend(bad_patterns(files));
     diagnostics

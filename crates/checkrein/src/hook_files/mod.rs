@@ -52,6 +52,7 @@ mod loaded_file;
 mod locations;
 mod managed_guards;
 mod merge;
+mod overrides;
 mod ownership;
 mod plugin;
 mod read;

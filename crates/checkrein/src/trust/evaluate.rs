@@ -241,6 +241,7 @@ impl Project {
         if entry.named.scripts.is_empty() {
             return status;
         }
+        let has_directory = command.script_dir.is_some();
         let mut scripts = Vec::new();
         for script in &entry.named.scripts {
             let name = name_of_script(&self.root, &script.path);
@@ -256,7 +257,8 @@ impl Project {
             };
             scripts.push(VerifiedScript {
                 word: script.word.clone(),
-                named: script.named.clone(),
+                // The working directory does not matter for a script of a known directory.
+                named: if has_directory { script.path.clone() } else { script.named.clone() },
                 base: base_of(&self.root, &script.path),
                 path: script.path.clone(),
                 sha256,

@@ -55,7 +55,7 @@ pub use lockfile::{LOCKFILE, SIGNATURE};
 pub(crate) use project_roots::ProjectRoots;
 pub(crate) use review::revoke;
 pub use review::{Content, Review, Reviewed, ReviewedScript, Status};
-pub(crate) use script_refs::is_system;
+pub(crate) use script_refs::{is_system, relative_scripts};
 
 /// Returns the command that approves a hook, for messages.
 fn approve_command(id: &str) -> String {

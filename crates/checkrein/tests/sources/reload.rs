@@ -66,12 +66,12 @@ fn hooks_stay_while_a_file_is_unreadable() {
     // A new broken file has no old hooks.
     world.write(LOCAL, "{ half");
     assert!(!engine.reload().kept_old);
-    assert_eq!(now().last().map(String::as_str), Some("unreadable"));
+    assert_eq!(now().last().map(String::as_str), Some("hooks.local.json"));
     assert_eq!(engine.fire_blocking(tool_call("Bash", "{}")).decision(), Decision::Deny);
     // Hooks of a removed file are removed.
     std::fs::remove_file(world.path(LOCAL)).unwrap();
     std::fs::remove_file(world.path(PROJECT)).unwrap();
-    assert_eq!(ids(&engine.reload().removed), ["b", "unreadable"]);
+    assert_eq!(ids(&engine.reload().removed), ["b", "hooks.local.json"]);
 }
 
 #[tokio::test]

@@ -34,6 +34,14 @@ const KEYS: &[(&str, &[&str])] = &[
     ("env_allow", &[r#"["*"]"#, r#"["A", "B"]"#, "[]"]),
     ("trusted_paths", &[r#"["/"]"#, "[]"]),
     ("trusted_keys", &[r#"["ssh-ed25519 AAAA"]"#, "[]"]),
+    ("disable", &[r#"["managed", "managed-http", "user", "user-http", "project", "local"]"#]),
+    (
+        "override",
+        &[
+            r#"{"managed": {"dry_run": true}, "user": {"dry_run": true}, "project": {"dry_run": true}}"#,
+            r#"{"managed": {"on_failure": "open"}, "user": {"on_failure": "open"}, "user-http": {"on_timeout": "open"}}"#,
+        ],
+    ),
     ("disableAllHooks", &["true", "false"]),
     ("allowManagedHooksOnly", &["true", "false"]),
     ("allowedHttpHookUrls", &["[]", r#"["https://*/*"]"#]),
@@ -264,6 +272,80 @@ fn no_file_weakens_restrictions_of_a_wider_scope() {
             assert_eq!(narrow_hooks(), before, "{narrow} {of_project}");
         }
     }
+}
+
+/// Scope × setting: hooks that a file with the setting changes, of one hook for each scope.
+#[test]
+fn local_file_changes_hooks_of_its_project_only() {
+    let disable = r#""disable": ["managed", "user", "project", "local"],"#;
+    let dry_run = r#""override": {"managed": {"dry_run": true}, "user": {"dry_run": true}, "project": {"dry_run": true}, "local": {"dry_run": true}},"#;
+    let soften = r#""override": {"managed": {"on_failure": "open"}, "user": {"on_failure": "open"}, "project": {"on_failure": "open"}, "local": {"on_failure": "open"}},"#;
+    let all = r#""disableAllHooks": true,"#;
+    for setting in [disable, dry_run, soften, all] {
+        for (path, name, changed) in [
+            (LOCAL, "local", &["project", "local"][..]),
+            (PROJECT, "project", &["project", "local"]),
+            (USER, "user", &["user", "project", "local"]),
+            (MANAGED, "managed", &["managed", "user", "project", "local"]),
+        ] {
+            let world = world("");
+            let shown_by_id = |loaded: &Loaded| -> Vec<(String, String)> {
+                let own = loaded
+                    .hooks
+                    .iter()
+                    .filter(|spec| ["managed", "user", "project", "local"].contains(&&*spec.info.id));
+                own.map(|spec| (spec.info.id.clone(), shown(spec))).collect()
+            };
+            let before = shown_by_id(&world.load());
+            world.write(path, own_file(name, setting));
+            let after = shown_by_id(&world.load());
+            let differs: Vec<_> = before
+                .iter()
+                .zip(&after)
+                .filter(|(one, other)| one.1 != other.1)
+                .map(|(one, _)| one.0.as_str())
+                .collect();
+            assert_eq!(differs, changed, "{path} {setting}");
+        }
+    }
+}
+
+#[test]
+fn override_names_its_file_and_reports_ids_without_effect() {
+    let world = World::with(&[
+        (USER, &own_file("user", "")),
+        (PROJECT, &own_file("project", "")),
+        (LOCAL, r#"{"disable": ["project", "user", "gone"], "override": {"project-http": {"on_failure": "opne"}}}"#),
+    ]);
+    let loaded = world.load();
+    let hook = |id: &str| loaded.hooks.iter().find(|spec| spec.info.id == id).unwrap();
+    let by = hook("project").disabled_by.clone().unwrap();
+    assert!(by.starts_with("`disable` in ") && by.ends_with("hooks.local.json:1"), "{by}");
+    assert!(hook("user").disabled_by.is_none() && hook("project-http").info.on_failure.is_none());
+    let texts: Vec<_> = loaded.diagnostics.iter().map(|diagnostic| diagnostic.message.as_str()).collect();
+    for said in [
+        "hook `user` is of a wider scope; this local file cannot change it",
+        "no hook has the id `gone`, so `disable` or `override` of it has no effect",
+        "unknown value of `on_failure` `opne`",
+    ] {
+        assert!(texts.contains(&said), "{said}: {texts:?}");
+    }
+}
+
+/// A changed guard denies, whatever the repository's own files say about it.
+#[test]
+fn override_does_not_open_a_changed_hook() {
+    let guard =
+        |command: &str| format!(r#"{{"hooks": [{{"id": "guard", "event": "PreToolUse", "command": "{command}"}}]}}"#);
+    let world = World::with(&[(PROJECT, &guard("true"))]);
+    let sources = || world.untrusted_in("project").trust(Trust::in_dir(world.path("state")));
+    let review = sources().review();
+    review.approve(&review.awaiting()).unwrap();
+    world.write(PROJECT, guard("false"));
+    world.write(LOCAL, r#"{"override": {"guard": {"dry_run": true, "on_failure": "open"}}}"#);
+    let loaded = sources().load();
+    let info = &loaded.hooks[0].info;
+    assert_eq!((info.dry_run, info.on_failure), (false, None), "{:?}", loaded.hooks[0].state);
 }
 
 /// A dialect with only this project file.

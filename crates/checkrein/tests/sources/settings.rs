@@ -22,11 +22,12 @@ fn hooks_are_disabled_by_the_file_with_precedence() {
         (["", "", "", ""], &all),
         (["", OFF, "", ""], &["managed"]),
         (["", "", OFF, ""], &["managed", "user"]),
-        (["", "", "", OFF], &["managed", "user", "project"]),
+        // A local file decides for its project.
+        (["", "", "", OFF], &["managed", "user"]),
         // A project does not enable what the user disables.
         (["", OFF, ON, ON], &["managed"]),
-        (["", "", OFF, ON], &["managed", "user", "local"]),
-        (["", ON, ON, OFF], &["managed", "user", "project"]),
+        (["", "", OFF, ON], &all),
+        (["", ON, ON, OFF], &["managed", "user"]),
         ([OFF, ON, ON, ON], &[]),
         ([ON, OFF, OFF, OFF], &all),
     ];

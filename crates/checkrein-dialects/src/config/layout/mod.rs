@@ -8,14 +8,14 @@ mod sandbox;
 
 use std::time::Duration;
 
-use checkrein_core::{EventKind, HookState, Matcher, closest_match};
+use checkrein_core::{EventKind, FailurePolicy, HookState, Matcher, closest_match};
 
 pub(super) use attribute::own_name;
 pub use attribute::{Attribute, HookKey, TimeUnit};
 pub(crate) use encode::{lost_attributes, unwritable, written_matcher};
 pub use sandbox::{SANDBOX_KEYS, STRICT, SandboxKey, UNLIMITED};
 
-use super::decoder::{current_key, value_of};
+use super::decoder::{Misspelling, current_key, value_of};
 use super::{Decoder, Include};
 use crate::spec::{HandlerSpec, HookSpec};
 use crate::table::Dialect;
@@ -23,6 +23,11 @@ use checkrein_document::{Member, Node, Span};
 
 /// Keys of an entry of `include`.
 pub const INCLUDE_KEYS: &[&str] = &["dialect", "path", "on_failure", "dry_run", "env_allow", "under_own_agent"];
+
+/// Reads a failure policy. `None` if it is invalid, which is reported.
+pub(super) fn failure_policy(decoder: &mut Decoder<'_>, node: &Node<'_>, name: &str) -> Option<FailurePolicy> {
+    attribute::effect(decoder, node, name, attribute::EFFECTS).ok()
+}
 
 /// Variant of the layout that Claude Code introduced, as one dialect uses it. A group has a matcher and a list of hooks.
 #[derive(Debug, Clone, Copy)]
@@ -181,7 +186,11 @@ impl HookFileLayout {
     }
 
     fn own_event(&self, decoder: &mut Decoder<'_>, event: &Member<'_>) {
-        let Some(kind) = decoder.event(self.own_name(decoder, &event.key), event.key_span) else { return };
+        let kind = match decoder.event_or_misspelling(self.own_name(decoder, &event.key), event.key_span) {
+            Ok(kind) => kind,
+            Err(Some(misspelt)) => return self.misspelt_event(decoder, event, &misspelt),
+            Err(None) => return,
+        };
         if event.value.is_null() || !decoder.wants(&kind) {
             return;
         }
@@ -202,6 +211,35 @@ impl HookFileLayout {
                 decoder.broken(id, &kind, matcher, span, &why);
             }
         }
+    }
+
+    /// Adds a broken hook for each hook of a misspelt event, or one for all if they cannot be read.
+    fn misspelt_event(&self, decoder: &mut Decoder<'_>, event: &Member<'_>, misspelt: &Misspelling) {
+        let Misspelling { meant, why } = misspelt;
+        let mut hooks = Vec::new();
+        for (at, group) in event.value.as_array().unwrap_or_default().iter().enumerate() {
+            let id = format!("{}[{at}]", event.key);
+            match group.get("hooks").map(|hooks| hooks.as_array().unwrap_or_default()) {
+                Some(inner) => {
+                    hooks.extend(inner.iter().enumerate().map(|(n, hook)| (group, hook, format!("{id}.hooks[{n}]"))));
+                }
+                None => hooks.push((group, group, id)),
+            }
+        }
+        if hooks.is_empty() {
+            decoder.broken(event.key.clone(), meant, None, event.key_span, why);
+        }
+        for (group, hook, id) in hooks {
+            let (id, matcher) = (self.name_of(hook).unwrap_or(&id), decoder.matcher_of(group, meant));
+            let dry_run = self.is_dry_run(decoder, hook);
+            decoder.with_dry_run(dry_run, |decoder| decoder.broken(id, meant, matcher, event.key_span, why));
+        }
+    }
+
+    /// Name of a hook, if it has one.
+    fn name_of<'n>(&self, hook: &'n Node<'_>) -> Option<&'n str> {
+        let key = self.keys.iter().find(|key| matches!(key.says, Attribute::Id))?;
+        hook.get(key.name)?.as_str().filter(|name| !name.is_empty())
     }
 
     /// Returns the dialect's own name for an event, which may have another name in the file.
@@ -293,7 +331,15 @@ impl HookFileLayout {
         let mut kinds = Vec::new();
         for name in names {
             if let Ok(text) = decoder.text(name, "events") {
-                kinds.extend(decoder.event(&text, name.span).filter(|kind| decoder.wants(kind)));
+                match decoder.event_or_misspelling(&text, name.span) {
+                    Ok(kind) if decoder.wants(&kind) => kinds.push(kind),
+                    Ok(_) | Err(None) => {}
+                    Err(Some(Misspelling { meant, why })) => {
+                        let (id, matcher) = (self.name_of(entry).unwrap_or(&id), decoder.matcher_of(entry, &meant));
+                        let dry_run = self.is_dry_run(decoder, entry);
+                        decoder.with_dry_run(dry_run, |decoder| decoder.broken(id, &meant, matcher, name.span, &why));
+                    }
+                }
             }
         }
         // A hook for events with and without matchers becomes two hooks.
@@ -316,9 +362,7 @@ impl HookFileLayout {
             Ok(spec) => decoder.push(spec),
             Err(why) => {
                 // Diagnostics show the name of the hook, if it has one.
-                let name = self.keys.iter().find(|key| matches!(key.says, Attribute::Id));
-                let name = name.and_then(|key| hook.get(key.name)?.as_str()).filter(|name| !name.is_empty());
-                let id = name.unwrap_or(id);
+                let id = self.name_of(hook).unwrap_or(id);
                 let dry_run = self.is_dry_run(decoder, hook);
                 for kind in kinds {
                     let matcher = matcher.cloned().or_else(|| decoder.matcher_of(hook, kind));
@@ -507,6 +551,10 @@ impl HookFileLayout {
                 "trusted_keys" if self.flat => {
                     decoder.settings.trusted_keys = Some(decoder.texts(node, &member.key).unwrap_or_default());
                 }
+                "disable" if self.flat => {
+                    decoder.settings.disable = decoder.texts(node, &member.key).unwrap_or_default();
+                }
+                "override" if self.flat => decoder.settings.overrides = super::overrides::read(decoder, node),
                 "audit" if self.flat => decoder.settings.audit = super::audit::read(decoder, node),
                 "include" if self.flat => self.includes(decoder, node),
                 _ => {}

@@ -99,14 +99,21 @@ pub(super) fn find_scripts(spec: &HookSpec, context: CommandContext<'_>) -> Scri
     finder.named
 }
 
+/// Returns the scripts that a command names by relative paths, with their absolute paths.
+pub(crate) fn relative_scripts(spec: &HookSpec, dir: &Path, home: Option<&Path>) -> Vec<(VerifiedWord, PathBuf)> {
+    let found = find_scripts(spec, CommandContext { dir, home }).scripts.into_iter();
+    found.filter(|script| script.named.is_relative()).map(|script| (script.word, script.path)).collect()
+}
+
 /// Returns the working directory of the command, or `None` if it is known only at run time.
 fn directory(command: &CommandSpec, spec: &HookSpec, context: CommandContext<'_>) -> Option<PathBuf> {
-    let Some(cwd) = &command.cwd else { return Some(context.dir.to_owned()) };
+    let base = command.script_dir.as_deref().unwrap_or(context.dir);
+    let Some(cwd) = &command.cwd else { return Some(base.to_owned()) };
     let text = cwd.to_string_lossy();
     if spec.dialect.process.expands && (text.contains('$') || text.starts_with('~')) {
         return None;
     }
-    Some(lexical(&context.dir.join(cwd)))
+    Some(lexical(&base.join(cwd)))
 }
 
 fn is_posix(shell: &str) -> bool {
