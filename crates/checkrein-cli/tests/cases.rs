@@ -500,3 +500,53 @@ fn examples_of_the_testing_page_are_valid() {
         }
     }
 }
+
+#[test]
+fn run_fails_if_hooks_are_not_approved() {
+    let hooks = "hooks: [{id: g, event: PreToolUse, command: 'echo no >&2; exit 2'}, {id: other, event: Stop, command: 'true'}]\n";
+    let case = |decision: &str| {
+        format!("cases: [{{name: it, event: PreToolUse, input: {{command: ls}}, expect: {{decision: {decision}}}}}]\n")
+    };
+    let place =
+        Place::untrusted(&[(".checkrein/hooks.yaml", hooks), (".checkrein/tests/it.yaml", &case("no_opinion"))]);
+    let ran = place.run(&["test"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    for said in [
+        "the expected result proves nothing, because no hook answered: `g` is not approved",
+        "2 hooks are not approved, so they were not tested: approve with `checkrein trust approve --all`, or pass --trust-all in CI",
+    ] {
+        assert!(ran.stdout.contains(said), "{said}: {ran:?}");
+    }
+    let (code, json) = place.run_json(&["test", "--json"]);
+    assert_eq!((code, &json["passed"], json["problems"].as_array().unwrap().len()), (1, &0.into(), 1), "{json}");
+    assert_eq!(place.run(&["test", "--contract"]).code, 1);
+    place.write(".checkrein/tests/it.yaml", &case("deny"));
+    assert_eq!(place.run(&["test", "--trust-all"]).code, 0);
+    // One of them is approved: its case passes, and the run still fails.
+    assert_eq!(place.run(&["trust", "approve", "g", "--yes"]).code, 0);
+    let ran = place.run(&["test"]);
+    assert!(
+        ran.code == 1 && ran.stdout.contains("1 passed") && ran.stdout.contains("1 hook is not approved"),
+        "{ran:?}"
+    );
+    assert_eq!(place.run(&["trust", "approve", "--all", "--yes"]).code, 0);
+    assert_eq!(place.run(&["test"]).code, 0);
+}
+
+#[test]
+fn result_of_a_failed_hook_proves_nothing() {
+    let hooks = "hooks: [{id: g, event: PreToolUse, command: ./gone.sh}, {id: open, event: Stop, on_failure: open, command: exit 7}]\n";
+    for (case, code) in [
+        ("event: PreToolUse, expect: {decision: deny}", 1),
+        ("event: PreToolUse, expect: {decision: deny, hooks: {g: {failure: exit}}}", 0),
+        ("event: PreToolUse, expect: {decision: deny, reason: not found}", 0),
+        ("event: Stop, expect: {decision: no_opinion}", 1),
+        ("event: Stop, expect: {decision: no_opinion, warnings: [exit code 7]}", 0),
+        ("event: SessionEnd, expect: {decision: no_opinion}", 0),
+    ] {
+        let cases = format!("cases: [{{name: it, {case}}}]\n");
+        let ran = Place::with(&[(".checkrein/hooks.yaml", hooks), (".checkrein/tests/it.yaml", &cases)]).run(&["test"]);
+        assert_eq!(ran.code, code, "{case}: {ran:?}");
+        assert_eq!(ran.stdout.contains("proves nothing"), code == 1, "{case}: {ran:?}");
+    }
+}

@@ -79,7 +79,7 @@ fn watch_repeats_after_changes_of_hooks_scripts_and_cases() {
     place.write(".checkrein/tests/more.yaml", "cases: [{name: more, event: Stop, expect: {ran: []}}]");
     assert!(watching.round().contains("2 cases: 2 passed"));
     place.write(".checkrein/tests/more.yaml", "cases: 7");
-    assert!(watching.round().contains("1 problem in the case files"));
+    assert!(watching.round().contains("  error: .checkrein/tests/more.yaml:1:"));
     assert_eq!(watching.interrupt(), 130);
 }
 

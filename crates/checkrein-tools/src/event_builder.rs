@@ -98,6 +98,7 @@ impl EventBuilder {
         if self.tool.is_some() && sample.tool_name().is_none() {
             return Err(EventBuilderError::NoTool(self.name.clone()));
         }
+        sample = in_project(sample, dir);
         sample.envelope.cwd = Some(dir.to_string_lossy().into_owned());
         let event = if self.payload.is_none() && self.set.is_empty() { sample } else { self.merged(dialect, &sample)? };
         let event = dialect.with_common_names(event);
@@ -121,6 +122,22 @@ impl EventBuilder {
         }
         Ok(dialect.event(&payload, Some(&self.name))?)
     }
+}
+
+/// Moves the paths of a sample from the project of the samples into this directory.
+fn in_project(sample: Event, dir: &Path) -> Event {
+    let quoted = RawJson::string(&dir.to_string_lossy());
+    let Some(dir) = quoted.as_str().strip_prefix('"').and_then(|text| text.strip_suffix('"')) else { return sample };
+    let moved = |json: &RawJson| {
+        if !json.as_str().contains(samples::PROJECT) {
+            return None;
+        }
+        RawJson::parse(json.as_str().replace(samples::PROJECT, dir)).ok()
+    };
+    Target::ALL.into_iter().fold(sample, |event, target| {
+        let value = event.original(target).as_ref().and_then(&moved);
+        value.and_then(|value| event.rewritten(target, &value)).unwrap_or(event)
+    })
 }
 
 /// Merges two objects. Fields of `upper` take precedence.

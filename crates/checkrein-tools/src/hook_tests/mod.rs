@@ -38,6 +38,7 @@ mod find;
 mod keys;
 mod pattern;
 mod probes;
+mod proof;
 mod read;
 mod referenced_files;
 mod report;

@@ -24,7 +24,7 @@ pub struct CaseReport {
     pub duration_ms: u64,
     /// Differences from the expected results.
     pub mismatches: Vec<Mismatch>,
-    /// Error that prevented the run.
+    /// Error that prevented the run, or the reason why it proves nothing.
     pub error: Option<String>,
     /// Record of the event, if the case ran.
     pub record: Option<Record>,
@@ -39,7 +39,7 @@ pub enum CaseOutcome {
     Passed,
     /// A result differs from the expected one.
     Failed,
-    /// The case could not run.
+    /// The case could not run, or no hook of it did.
     Error,
     /// The case did not run, because another one failed first.
     Skipped,
@@ -87,7 +87,7 @@ pub struct TestReport {
     pub skipped: usize,
     /// Duration of the whole run.
     pub duration_ms: u64,
-    /// Problems of the test files.
+    /// Problems of the test files, and hooks that were not tested.
     pub problems: Vec<String>,
     /// Cases, in the order of their files.
     pub cases: Vec<CaseReport>,
@@ -111,14 +111,14 @@ impl TestReport {
         }
     }
 
-    /// Adds problems of the test files.
+    /// Adds problems of the test files, and hooks that were not tested.
     #[must_use]
     pub fn with_problems(mut self, problems: Vec<String>) -> Self {
         self.problems = problems;
         self
     }
 
-    /// Returns `true` if all cases passed, no probe has a finding and no test file has a problem.
+    /// Returns `true` if all cases passed, no probe has a finding and there is no other problem.
     pub fn is_fine(&self) -> bool {
         self.problems.is_empty()
             && self.cases.iter().all(CaseReport::is_passed)
@@ -149,6 +149,12 @@ impl CaseReport {
         let outcome = if mismatches.is_empty() { CaseOutcome::Passed } else { CaseOutcome::Failed };
         let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         Self { duration_ms, mismatches, record: Some(record), ..Self::new(case, outcome) }
+    }
+
+    /// Report of a case whose expectations hold only because every selected hook failed.
+    pub(super) fn proves_nothing(case: &Case, took: Duration, record: Record, why: String) -> Self {
+        let ran = Self::ran(case, took, record, Vec::new());
+        Self { outcome: CaseOutcome::Error, error: Some(why), ..ran }
     }
 
     pub(super) fn error(case: &Case, why: impl Into<String>) -> Self {

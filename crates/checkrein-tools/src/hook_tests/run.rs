@@ -168,11 +168,12 @@ impl TestRunner {
     pub fn followed(&self) -> Vec<PathBuf> {
         let loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         let scripts = |hook: &HookSpec| {
-            let referenced = referenced_files::files(hook, &self.dir).into_iter();
-            referenced.flat_map(|relative| {
-                let path = self.dir.join(relative);
+            let project = referenced_files::project(hook, &self.dir).to_owned();
+            let referenced = referenced_files::files(hook, &project).into_iter();
+            referenced.flat_map(move |relative| {
+                let path = project.join(relative);
                 // The other files of a script's directory are copied too.
-                let siblings = path.parent().filter(|parent| *parent != self.dir).map(|parent| parent.join("*"));
+                let siblings = path.parent().filter(|parent| *parent != project).map(|parent| parent.join("*"));
                 std::iter::once(path).chain(siblings)
             })
         };
@@ -251,15 +252,19 @@ impl TestRunner {
         }
         let known: Vec<_> = loaded.hooks.iter().map(|hook| hook.info.id.clone()).collect();
         let mismatches = compare(&case.expect, &Observed { record: &record, took, known: &known, scratch: &scratch });
-        Ok(CaseReport::ran(case, took, record, mismatches))
+        match super::proof::why_not(case, &record) {
+            Some(why) if mismatches.is_empty() => Ok(CaseReport::proves_nothing(case, took, record, why)),
+            _ => Ok(CaseReport::ran(case, took, record, mismatches)),
+        }
     }
 
     /// Creates a scratch directory with the files that hooks refer to.
     pub(super) fn scratch(&self, hooks: &[HookSpec]) -> io::Result<Scratch> {
         let scratch = Scratch::new()?;
         for hook in hooks {
-            scratch.copy_referenced(&self.dir, &referenced_files::files(hook, &self.dir))?;
-            if let Some(cwd) = referenced_files::directory(hook).filter(|cwd| self.dir.join(cwd).is_dir()) {
+            let project = referenced_files::project(hook, &self.dir);
+            scratch.copy_referenced(project, &referenced_files::files(hook, project))?;
+            if let Some(cwd) = referenced_files::directory(hook).filter(|cwd| project.join(cwd).is_dir()) {
                 std::fs::create_dir_all(scratch.path().join(cwd))?;
             }
         }
@@ -270,9 +275,13 @@ impl TestRunner {
     /// makes the hook untrusted: a case can replace scripts.
     pub(super) fn in_scratch(&self, hook: &HookSpec, scratch: &Scratch) -> HookSpec {
         let mut hook = hook.clone();
+        let project = referenced_files::project(&hook, &self.dir);
+        let project = project.canonicalize().unwrap_or_else(|_| project.to_owned());
         let HandlerSpec::Command(command) = &mut hook.handler else { return hook };
+        if let Some(dir) = &mut command.script_dir {
+            *dir = scratch.path().to_owned();
+        }
         let Some(verified) = &mut command.verified_scripts else { return hook };
-        let project = self.dir.canonicalize().unwrap_or_else(|_| self.dir.clone());
         let mut changed = None;
         verified.scripts.retain(|script| {
             let copy = script.path.strip_prefix(&project).ok().map(|relative| scratch.path().join(relative));

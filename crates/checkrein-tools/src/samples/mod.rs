@@ -107,6 +107,9 @@ fn value(kind: &EventKind, field: &str) -> Option<&'static str> {
     own.or_else(|| FIELDS.iter().find(|(name, _)| *name == field).map(|(_, value)| *value))
 }
 
+/// Project directory of the samples.
+pub(crate) const PROJECT: &str = "/home/ann/project";
+
 /// Tools with their inputs and outputs.
 const TOOLS: &[(&str, &str, &str)] = &[
     (

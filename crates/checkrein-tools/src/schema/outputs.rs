@@ -175,9 +175,10 @@ pub fn explain() -> Value {
         ("handler", text()),
         ("sandbox", or_null(&text())),
         ("matcher", text()),
-        ("runs", flag()),
+        ("runs", or_null(&flag())),
         ("dry_run", flag()),
         ("why_not", or_null(&text())),
+        ("depends", or_null(&text())),
         ("fails", or_null(&text())),
         ("undecided", or_null(&text())),
     ]);

@@ -14,25 +14,26 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use checkrein::HookSpec;
 use checkrein::dialects::config::Diagnostic;
+use checkrein::hook::HookState;
 use checkrein_tools::hook_tests::{self, Case, HookProbes, TestReport, TestRunner};
 use serde_json::json;
 
 use super::config::ConfigArguments;
-use super::output_file;
+use super::{layout, output_file};
 use crate::exit::{self, Exit, UsageErrorExt};
 use crate::interrupt::{self, Engines};
 
 /// Run test cases for hooks, or probe untested hooks
 ///
 /// Test cases are in YAML files in `.checkrein/tests/`, and in files `*.test.yaml` next to hook files. Each case runs in its
-/// own scratch directory.
+/// own scratch directory. Hooks of the project need approval, or --trust-all.
 ///
 /// With --contract, hooks without test cases are probed instead: with empty, huge and unusual input, missing fields, an empty
 /// environment, a closed output, and eight runs at once.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:
   0    all cases pass
-  1    a case fails, a probe has a finding, or a file is invalid
+  1    a case fails, a probe has a finding, a hook is not approved, or a file is invalid
   64   usage error
   130  interrupted
 
@@ -142,6 +143,22 @@ impl Known {
         }
     }
 
+    /// Text about hooks that were not tested, because they are not approved.
+    fn unapproved(&self, arguments: &Arguments) -> Option<String> {
+        let mut all: Vec<_> = self.cases.iter().map(|case| self.runner.loaded_for(case)).collect();
+        if arguments.contract {
+            all.push(self.runner.loaded());
+        }
+        let is_unapproved = |hook: &&HookSpec| matches!(hook.state, HookState::Untrusted | HookState::Changed(_));
+        let hooks = all.iter().flat_map(|loaded| &loaded.hooks).filter(is_unapproved);
+        let remedy = "approve with `checkrein trust approve --all`, or pass --trust-all in CI";
+        match layout::count_hooks(hooks.map(|hook| &*hook.info)) {
+            0 => None,
+            1 => Some(format!("1 hook is not approved, so it was not tested: {remedy}")),
+            count => Some(format!("{count} hooks are not approved, so they were not tested: {remedy}")),
+        }
+    }
+
     /// Fails if there is nothing to run.
     fn check(&self, arguments: &Arguments) -> Result<()> {
         if arguments.contract || !self.cases.is_empty() || !self.wrong.is_empty() {
@@ -183,7 +200,9 @@ async fn once(arguments: &Arguments, known: &Known) -> Result<Exit> {
         (TestReport::new(reports, Vec::new(), begun.elapsed()), 0)
     };
     let (report, with_cases) = report;
-    let report = report.with_problems(known.wrong.iter().map(ToString::to_string).collect());
+    let mut problems: Vec<_> = known.wrong.iter().map(ToString::to_string).collect();
+    problems.extend(known.unapproved(arguments));
+    let report = report.with_problems(problems);
     if let Some(path) = &arguments.junit {
         output_file::check_inside(path, &std::env::current_dir()?)?;
         output_file::write(path, &junit::write(&report), true, false)?;

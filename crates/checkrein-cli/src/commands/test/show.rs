@@ -7,7 +7,7 @@ use checkrein::record::HookOutcome;
 use checkrein_tools::hook_tests::{CaseOutcome, CaseReport, Finding, HookProbes, Mismatch, ProbeReport, TestReport};
 use owo_colors::{OwoColorize, Style};
 
-use super::super::{pluralize, printable};
+use super::super::{layout, pluralize, printable, shorten_paths};
 
 /// Number of lines of a stream, and of characters of a line, that are shown.
 const SHOWN_LINES: usize = 20;
@@ -43,13 +43,22 @@ pub(super) fn cases(out: &mut impl Write, report: &TestReport) -> io::Result<()>
     let style = if report.is_fine() { Style::new().green() } else { Style::new().red() };
     let cases = pluralize(report.cases.len(), "case");
     writeln!(out, "\n{cases}: {}, in {} ms", counts.join(", ").style(style), report.duration_ms)?;
-    if !report.problems.is_empty() {
-        writeln!(out, "  {} in the case files, see above", pluralize(report.problems.len(), "problem").red())?;
-    }
+    problems(out, report)?;
     for case in report.cases.iter().filter(|case| !matches!(case.outcome, CaseOutcome::Passed | CaseOutcome::Skipped)) {
         let fields: Vec<_> = case.mismatches.iter().map(|mismatch| mismatch.field.as_str()).collect();
-        let why = case.error.clone().unwrap_or_else(|| fields.join(", "));
+        // The case above shows the whole error.
+        let error = case.error.as_ref().map(|error| error.split(": ").next().unwrap_or_default().to_owned());
+        let why = error.unwrap_or_else(|| fields.join(", "));
         writeln!(out, "  {} {} {}: {}", "failed".red(), place(case), printable(&case.name), printable(&why))?;
+    }
+    Ok(())
+}
+
+/// Writes problems of the whole run. Only their first lines: standard error has the rest.
+fn problems(out: &mut impl Write, report: &TestReport) -> io::Result<()> {
+    for problem in &report.problems {
+        let first = problem.lines().next().unwrap_or_default();
+        layout::paragraph(out, 2, &format!("{} {}", "error:".red(), shorten_paths(&printable(first))))?;
     }
     Ok(())
 }
@@ -67,7 +76,7 @@ fn show_case(out: &mut impl Write, case: &CaseReport) -> io::Result<()> {
         _ => writeln!(out, " {}", format!("({}, {} ms)", place(case), case.duration_ms).dimmed())?,
     }
     if let Some(error) = &case.error {
-        writeln!(out, "          {}", printable(error))?;
+        layout::paragraph(out, 10, &shorten_paths(&printable(error)))?;
     }
     for mismatch in &case.mismatches {
         show_mismatch(out, mismatch)?;
@@ -164,6 +173,7 @@ pub(super) fn contract(out: &mut impl Write, report: &TestReport, with_cases: us
     for hook in bad {
         writeln!(out, "  {} {}: {}", "failed".red(), printable(&hook.id), findings_of(hook))?;
     }
+    problems(out, report)?;
     Ok(())
 }
 
