@@ -71,7 +71,7 @@ fn quiet_drops_notes_and_keeps_results_and_errors() {
     assert!(wrong.code == 64 && wrong.stderr.contains("PreToolUsee"), "{wrong:?}");
     let place = Place::with(&[(".checkrein/hooks.yaml", "hooks: [{id: x, evnt: PreToolUse}]\n")]);
     let broken = place.run(&["list", "-q"]);
-    assert!(broken.stderr.contains(".checkrein/hooks.yaml:1:"), "{broken:?}");
+    assert!(broken.stdout.contains("hooks[0]  .checkrein/hooks.yaml:1 (project)"), "{broken:?}");
     assert_eq!(place.run(&["-q", "-v", "list"]).code, 64);
 }
 

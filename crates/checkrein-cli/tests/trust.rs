@@ -387,3 +387,79 @@ fn trust_rejects_trust_all() {
         assert_eq!((ran.code, ran.stdout.as_str()), (64, ""), "{ran:?}");
     }
 }
+
+#[test]
+fn check_counts_approved_and_waiting_hooks() {
+    let place = Place::untrusted(&[]);
+    let check = || place.run(&["trust", "check"]);
+    assert_eq!((check().code, check().stdout.as_str()), (0, "no hooks here need approval\n"));
+    let hook = |id: &str| format!("  - {{id: {id}, event: [PreToolUse, Stop], command: echo {id}}}\n");
+    place.write(".checkrein/hooks.yaml", &format!("hooks:\n{}{}{}", hook("a"), hook("bcd"), hook("e")));
+    assert_eq!(place.run(&["trust", "approve", "a", "--yes"]).code, 0);
+    let said = "bcd  not approved  .checkrein/hooks.yaml:3\ne    not approved  .checkrein/hooks.yaml:4\n\
+                1 approved, 2 waiting - approve with: checkrein trust approve --all\n";
+    assert_eq!((check().code, check().stdout.as_str()), (1, said));
+    assert_eq!(place.run(&["trust", "approve", "--all", "--yes"]).code, 0);
+    assert_eq!((check().code, check().stdout.as_str()), (0, "all 3 hooks are approved\n"));
+    assert_eq!(place.run(&["trust", "lock"]).code, 0);
+    let locked = place.run(&["trust", "check", "--lock"]);
+    assert_eq!((locked.code, locked.stdout.as_str()), (0, "checkrein.lock is up to date (3 hooks)\n"));
+}
+
+#[cfg(unix)]
+mod on_a_terminal {
+    use super::common::terminal::{Does, talk};
+    use super::*;
+
+    /// Hooks whose review is longer than the terminal.
+    fn place() -> Place {
+        let lines: String = (0..40).map(|number| format!("# line {number}\n")).collect();
+        let hooks = "hooks:\n  - {id: a, event: Stop, command: ./a.sh}\n  - {id: b, event: Stop, command: 'true'}\n";
+        Place::untrusted(&[(".checkrein/hooks.yaml", hooks), ("a.sh", &format!("#!/bin/sh\n{lines}"))])
+    }
+
+    #[test]
+    fn all_hooks_are_approved_with_one_answer() {
+        for (answer, code, approved) in [("y\n", 0, 2), ("n\n", 1, 0), ("\n", 1, 0)] {
+            let place = place();
+            let command = place.command(&["trust", "approve", "--all", "--no-pager"]);
+            let (ended, shown) = talk(command, 100, &[("approve all 2 hooks? [y/N/each]", Does::Types(answer))]);
+            assert_eq!(ended, code, "{shown}");
+            assert!(shown.contains("# line 39") && !shown.contains("approve `a`?"), "{shown}");
+            assert!(shown.contains(&format!("approved {approved} hooks")), "{shown}");
+        }
+        let place = place();
+        let answers = &[
+            ("[y/N/each]", Does::Types("each\n")),
+            ("approve `a`?", Does::Types("n\n")),
+            ("approve `b`?", Does::Types("y\n")),
+        ];
+        let (ended, shown) = talk(place.command(&["trust", "approve", "--all", "--no-pager"]), 100, answers);
+        assert!(ended == 1 && shown.contains("approved 1 hook\r\n"), "{shown}");
+    }
+
+    #[test]
+    fn long_reviews_go_through_the_pager() {
+        let place = place();
+        let pager = "sed 's/^/paged: /'";
+        for (arguments, is_paged) in [
+            (&["trust"][..], true),
+            (&["trust", "list"], true),
+            (&["trust", "--no-pager"], false),
+            (&["trust", "approve", "--all", "--yes"], true),
+        ] {
+            let mut command = place.command(arguments);
+            command.env("PAGER", pager);
+            let (_, shown) = talk(command, 100, &[]);
+            assert!(shown.contains("# line 39"), "{shown}");
+            assert_eq!(shown.contains("paged: "), is_paged, "{arguments:?}: {shown}");
+        }
+        place.run(&["trust", "revoke", "--all"]);
+        let mut command = place.command(&["trust"]);
+        command.env("PAGER", "no-such-pager");
+        assert!(talk(command, 100, &[]).1.contains("# line 39"), "a missing pager loses nothing");
+        let mut command = place.command(&["trust"]);
+        let piped = place.ran(command.env("PAGER", pager).output().unwrap());
+        assert!(piped.stdout.contains("# line 39") && !piped.stdout.contains("paged"), "{piped:?}");
+    }
+}

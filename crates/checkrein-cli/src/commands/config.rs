@@ -6,12 +6,13 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use checkrein::dialects::config::Diagnostic;
 use checkrein::dialects::{self, Dialect};
 use checkrein::engine::{EngineBuilder, Problem};
-use checkrein::hook::SkipReason;
+use checkrein::hook::{HookState, SkipReason};
 use checkrein::hook_files::{FileStatus, Loaded, Skip, Sources};
 use checkrein::rules::Compat;
-use checkrein::{Engine, Event, Trust};
+use checkrein::{Engine, Event, EventKind, HookSpec, Trust};
 use checkrein_tools::install::is_installed;
 
 use super::dialect::{DialectName, display_name};
@@ -90,6 +91,14 @@ pub fn apply_skip(mut loaded: Loaded) -> Loaded {
 
 /// Prints the diagnostics of the files; after `-v`, also the locations of all files.
 pub fn print_diagnostics(loaded: &Loaded) {
+    print_searched_files(loaded);
+    for diagnostic in &loaded.diagnostics {
+        super::print_failure(&diagnostic.to_string());
+    }
+}
+
+/// Prints the locations of all files, after `-v`.
+fn print_searched_files(loaded: &Loaded) {
     if super::is_verbose() {
         for file in &loaded.files {
             let path = super::display_path(&file.path);
@@ -99,9 +108,46 @@ pub fn print_diagnostics(loaded: &Loaded) {
             }
         }
     }
+}
+
+/// Prints the diagnostics that matter for a report about one event. Leaves out those of broken hooks, which the report
+/// shows, and counts those of hooks for other events.
+pub fn print_diagnostics_for(loaded: &Loaded, kind: &EventKind) {
+    print_searched_files(loaded);
+    let mut others = 0;
     for diagnostic in &loaded.diagnostics {
+        match hook_at(loaded, diagnostic) {
+            Some(hook) if !hook.kinds.contains(kind) => others += 1,
+            Some(hook) if is_in_report(hook, diagnostic) => {}
+            _ => super::print_failure(&diagnostic.to_string()),
+        }
+    }
+    if others > 0 {
+        let problems = super::pluralize(others, "problem");
+        super::print_note(&format!("{problems} of hooks for other events; show them with `checkrein check`"));
+    }
+}
+
+/// Prints the diagnostics of the files, without those of broken hooks, which the report shows.
+pub fn print_diagnostics_of_loaded(loaded: &Loaded) {
+    print_searched_files(loaded);
+    let is_shown = |found: &&Diagnostic| hook_at(loaded, found).is_some_and(|hook| is_in_report(hook, found));
+    for diagnostic in loaded.diagnostics.iter().filter(|found| !is_shown(found)) {
         super::print_failure(&diagnostic.to_string());
     }
+}
+
+/// `true` if a report about the hook says the same as the diagnostic: that it is broken, or cannot block.
+fn is_in_report(hook: &HookSpec, diagnostic: &Diagnostic) -> bool {
+    matches!(hook.state, HookState::Broken(_)) || diagnostic.code == "background-gate"
+}
+
+/// The hook that a diagnostic is about: the last one that starts at or before its line.
+fn hook_at<'a>(loaded: &'a Loaded, diagnostic: &Diagnostic) -> Option<&'a HookSpec> {
+    let line = diagnostic.at.as_ref()?.place.line;
+    let is_in_file = |hook: &&HookSpec| hook.info.source.file.as_deref() == Some(diagnostic.file.as_str());
+    let before = |hook: &&HookSpec| hook.info.source.line.is_some_and(|start| start <= line);
+    loaded.hooks.iter().filter(is_in_file).filter(before).max_by_key(|hook| hook.info.source.line)
 }
 
 /// Prints a note if the usual locations have no hooks, with the agents that have some.

@@ -7,25 +7,25 @@ use std::io::{self, Write};
 use anyhow::Result;
 use checkrein::engine::ExplainedHook;
 use checkrein::event::Target;
-use checkrein::hook::SkipReason;
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
 use super::config::{self, ConfigArguments};
 use super::event::EventArguments;
-use super::{display_source, layout, printable, shorten_paths};
+use super::{display_source, layout, printable, selection, shorten_paths};
 use crate::exit::{self, Exit};
 
 /// Show which hooks would run for an event, and why
 ///
-/// Shows the reason for each hook that would not run: matcher, disabled, duplicate, not approved, broken. Runs no hook.
+/// Shows the reason for each hook that would not run: matcher, disabled, duplicate, not approved, broken. Runs no hook. A
+/// condition on the tool input is decided only if --input, --command or --payload sets the input.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:
   0   success
   64  usage error
 
 Example:
-  checkrein explain PreToolUse --tool Bash
+  checkrein explain PreToolUse --tool Bash --command 'git push'
   checkrein explain Stop --as claude --json")]
 pub struct Arguments {
     #[command(flatten)]
@@ -47,13 +47,18 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let event = arguments.event.event(dialect, &dir)?;
     let mut loaded = arguments.config.load()?;
     loaded.verify_scripts();
-    config::print_diagnostics(&loaded);
+    config::print_diagnostics_for(&loaded, &event.kind());
     config::hint(dialect, &arguments.config.config, &loaded, &dir);
+    let has_sample_input = arguments.event.about.has_sample_input() && event.original(Target::Input).is_some();
+    let unclear = |planned: &ExplainedHook| match has_sample_input {
+        true => selection::depends_on_input(planned, &event),
+        false => None,
+    };
     let plan = config::engine_for_event(dialect, &loaded, &dir, &event).explain(&event);
     let about = |planned: &&ExplainedHook| arguments.all || planned.hook.kinds.contains(&event.kind());
     let mut out = anstream::stdout().lock();
     if arguments.json {
-        let hooks: Vec<_> = plan.iter().filter(about).map(as_json).collect();
+        let hooks: Vec<_> = plan.iter().filter(about).map(|planned| as_json(planned, unclear(planned))).collect();
         let subject = event.subject().map(String::from);
         writeln!(out, "{:#}", json!({ "event": event.kind().name(), "subject": subject, "hooks": hooks }))?;
         return Ok(exit::SUCCESS);
@@ -63,8 +68,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     if let Some(subject) = event.subject() {
         write!(out, " {}", printable(&subject))?;
     }
-    // Conditions of hooks depend on it.
-    if let Some(input) = event.original(Target::Input) {
+    if let Some(input) = event.original(Target::Input).filter(|_| !has_sample_input) {
         write!(out, " {}", layout::one_line(input.as_str(), 120).dimmed())?;
     }
     writeln!(out)?;
@@ -73,49 +77,43 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         writeln!(out, "  no hooks for this event")?;
     }
     for planned in hooks {
-        show(&mut out, planned)?;
+        show(&mut out, planned, unclear(planned))?;
     }
     Ok(exit::SUCCESS)
 }
 
-fn show(out: &mut impl Write, planned: &ExplainedHook) -> io::Result<()> {
+/// Prints a hook, its place, and the reasons why it would run or not. The state of a hook does not replace the reasons.
+fn show(out: &mut impl Write, planned: &ExplainedHook, unclear: Option<String>) -> io::Result<()> {
     let hook = &planned.hook;
     let (id, source) = (printable(&hook.info.id), display_source(&hook.info.source));
-    let text = |text: &str| shorten_paths(&printable(text));
-    let matcher = why(planned);
-    let sandbox = if planned.hook.sandbox().is_some() { "; in a sandbox" } else { "" };
-    let dry_run = if hook.info.dry_run { "; dry run: cannot block" } else { "" };
-    match (&planned.why_not, &planned.fails) {
-        (Some(why), _) => writeln!(out, "  {}  {id} ({source}): {}", "skip".dimmed(), text(&why_not(planned, why))),
-        (None, Some(fails)) => writeln!(out, "  {}  {id} ({source}): {}{dry_run}", "fail".red(), text(fails)),
-        (None, None) => writeln!(out, "  {}  {id} ({source}): {}{sandbox}{dry_run}", "run ".green(), text(&matcher)),
-    }
-}
-
-/// Reason why a hook runs: its matcher and its condition.
-pub fn why(planned: &ExplainedHook) -> String {
-    let matcher = match planned.hook.matcher.pattern() {
-        "" => "no matcher".to_owned(),
-        pattern => format!("matcher `{pattern}` matches"),
+    let is_unclear = unclear.is_some();
+    let (word, reason) = match (&planned.why_not, unclear) {
+        (_, Some(unclear)) => ("may run".yellow().to_string(), unclear),
+        (Some(why), None) => ("skip   ".dimmed().to_string(), selection::why_not(planned, why)),
+        (None, None) if planned.fails.is_some() => ("not run".red().to_string(), selection::why(planned)),
+        (None, None) => ("run    ".green().to_string(), selection::why(planned)),
     };
-    match (&planned.hook.condition, &planned.undecided) {
-        (None, _) => matcher,
-        (Some(condition), None) => format!("{matcher}; condition `{}` is true", condition.text()),
-        (Some(condition), Some(why)) => {
-            format!("{matcher}; condition `{}` cannot be decided ({why}), so it runs", condition.text())
-        }
+    let mut details = Vec::new();
+    if !selection::is_whole_file(hook) {
+        details.push(reason);
     }
+    let is_selected = planned.why_not.is_none() || is_unclear;
+    details.extend(planned.fails.clone().filter(|_| is_selected));
+    if is_selected && hook.background {
+        details.push("starts in the background (cannot block)".to_owned());
+    }
+    if is_selected && hook.sandbox().is_some() {
+        details.push("in a sandbox".to_owned());
+    }
+    if is_selected && hook.info.dry_run {
+        details.push("dry run: cannot block".to_owned());
+    }
+    let length = 12 + id.chars().count() + source.chars().count();
+    let line = format!("  {word}  {} {}", id.bold(), source.dimmed());
+    layout::line_with_text(out, &line, length, &shorten_paths(&printable(&details.join("; "))))
 }
 
-/// Reason why a hook does not run, with the setting that disables it.
-fn why_not(planned: &ExplainedHook, why: &SkipReason) -> String {
-    match (&planned.hook.disabled_by, why) {
-        (Some(by), SkipReason::Disabled) => format!("disabled: {by}"),
-        _ => why.to_string(),
-    }
-}
-
-fn as_json(planned: &ExplainedHook) -> Value {
+fn as_json(planned: &ExplainedHook, unclear: Option<String>) -> Value {
     let info = &planned.hook.info;
     json!({
         "id": info.id,
@@ -123,9 +121,16 @@ fn as_json(planned: &ExplainedHook) -> Value {
         "handler": planned.hook.handler.kind().name(),
         "sandbox": planned.hook.sandbox().map(ToString::to_string),
         "matcher": planned.hook.matcher.pattern(),
-        "runs": planned.why_not.is_none(),
+        "runs": match unclear {
+            Some(_) => None,
+            None => Some(planned.why_not.is_none()),
+        },
         "dry_run": info.dry_run,
-        "why_not": planned.why_not.as_ref().map(|why| why_not(planned, why)),
+        "why_not": match (&unclear, &planned.why_not) {
+            (Some(_), _) | (None, None) => None,
+            (None, Some(why)) => Some(selection::why_not(planned, why)),
+        },
+        "depends": unclear,
         "fails": planned.fails,
         "undecided": planned.undecided,
     })

@@ -29,6 +29,27 @@ pub fn list(
     rest.iter().try_for_each(|line| writeln!(out, "{:indent$}  {line}", ""))
 }
 
+/// Writes a text at this indentation. On a terminal, its lines break between words.
+pub fn paragraph(out: &mut impl Write, indent: usize, text: &str) -> io::Result<()> {
+    let text = match terminal::width() {
+        Some(width) => terminal::wrap(text, indent, indent + 2, width),
+        None => text.to_owned(),
+    };
+    writeln!(out, "{:indent$}{text}", "")
+}
+
+/// Writes a line, and a text after it: on the same line in parentheses, or below if the terminal is too narrow. `line` can
+/// have colors; `length` is its length without them.
+pub fn line_with_text(out: &mut impl Write, line: &str, length: usize, text: &str) -> io::Result<()> {
+    match terminal::width() {
+        Some(width) if length + 3 + text.chars().count() > width => {
+            writeln!(out, "{line}")?;
+            paragraph(out, 6, text)
+        }
+        _ => writeln!(out, "{line} ({text})"),
+    }
+}
+
 /// Items, separated by commas, in lines of at most this width. A single item may be longer.
 fn wrapped(width: usize, indent: usize, label: usize, items: &[impl AsRef<str>]) -> Vec<String> {
     let mut lines = vec![String::new()];

@@ -15,7 +15,7 @@ use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
 use super::config::{self, ConfigArguments};
-use super::{display_path, display_source, is_verbose, printable, shorten_paths};
+use super::{display_path, display_source, is_verbose, layout, printable, shorten_paths};
 use crate::exit::{self, Exit};
 
 /// List all hooks in the order in which they run
@@ -24,6 +24,7 @@ use crate::exit::{self, Exit};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:
   0   success
+  1   a hook file cannot be read
   64  usage error
 
 Example:
@@ -42,10 +43,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let dialect = arguments.config.dialect.0;
     let mut loaded = arguments.config.load()?;
     loaded.verify_scripts();
-    config::print_diagnostics(&loaded);
+    config::print_diagnostics_of_loaded(&loaded);
     config::hint_at_others(dialect, &arguments.config.config, &loaded, &arguments.config.directory()?);
     let mut hooks: Vec<_> = loaded.hooks.iter().collect();
     hooks.sort_by_key(|hook| hook.rank());
+    let is_unknown = loaded.files.iter().any(|file| file.status.is_unknown());
+    let exit = if is_unknown { exit::FAILURE } else { exit::SUCCESS };
     let mut out = anstream::stdout().lock();
     if arguments.json {
         let all: Vec<_> = hooks.iter().map(|hook| as_json(hook)).collect();
@@ -53,11 +56,11 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
             "path": file.path, "scope": file.scope, "dialect": file.dialect, "status": file.status.to_string(), "hooks": file.hooks,
         })).collect();
         writeln!(out, "{:#}", json!({ "hooks": all, "files": files }))?;
-        return Ok(exit::SUCCESS);
+        return Ok(exit);
     }
     if hooks.is_empty() {
         show_places(&mut out, &loaded)?;
-        return Ok(exit::SUCCESS);
+        return Ok(exit);
     }
     let (broken, hooks): (Vec<&HookSpec>, Vec<&HookSpec>) =
         hooks.into_iter().partition(|hook| matches!(hook.state, HookState::Broken(_)));
@@ -86,7 +89,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         }
     }
     show_broken(&mut out, &loaded, &broken)?;
-    Ok(exit::SUCCESS)
+    Ok(exit)
 }
 
 /// Prints how to create hooks, and the places of hook files. Files that differ only in their extension share a line.
@@ -160,10 +163,10 @@ fn show_broken(out: &mut impl Write, loaded: &Loaded, broken: &[&HookSpec]) -> R
         let (info, why) = (&hook.info, shorten_paths(&printable(why)));
         let place = format!("{} ({})", display_source(&info.source), info.source.scope);
         match is_placeholder(loaded, hook) {
-            // Its errors are on standard error already.
-            true => writeln!(out, "  {place}: {}; run `checkrein check`", "cannot be read".red())?,
-            false => writeln!(out, "  {}  {place}: {}", printable(&info.id), why.red())?,
+            true => writeln!(out, "  {place}")?,
+            false => writeln!(out, "  {}  {place}", printable(&info.id))?,
         }
+        layout::paragraph(out, 4, &why)?;
     }
     Ok(())
 }

@@ -4,26 +4,40 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use checkrein::hook::Source;
+use checkrein::internal::repository;
 
 use super::visible::printable_bytes;
 
+/// Most `..` in a short form. Longer ones are harder to read than the whole path.
+const MOST_STEPS: usize = 3;
+
 /// Directories that paths are shortened against, with their short forms. The longest comes first.
-struct Bases(Vec<(PathBuf, &'static str)>);
+struct Bases(Vec<(PathBuf, String)>);
 
 impl Bases {
     fn get() -> &'static Self {
         static BASES: OnceLock<Bases> = OnceLock::new();
-        BASES.get_or_init(|| Self::new(std::env::current_dir().ok(), std::env::home_dir()))
+        BASES.get_or_init(|| {
+            let current = std::env::current_dir().ok();
+            let root = current.as_deref().and_then(repository).map(Path::to_owned);
+            Self::new(current, root, std::env::home_dir())
+        })
     }
 
-    fn new(current: Option<PathBuf>, home: Option<PathBuf>) -> Self {
+    fn new(current: Option<PathBuf>, root: Option<PathBuf>, home: Option<PathBuf>) -> Self {
         let mut bases = Vec::new();
         if let Some(home) = home {
             // Some paths are below the real home directory, others below the one that the environment names.
-            bases.extend(home.canonicalize().ok().map(|real| (real, "~")));
-            bases.push((home, "~"));
+            bases.extend(home.canonicalize().ok().map(|real| (real, "~".to_owned())));
+            bases.push((home, "~".to_owned()));
         }
-        bases.extend(current.map(|dir| (dir, "")));
+        if let (Some(current), Some(root)) = (&current, root) {
+            let steps = current.components().count().saturating_sub(root.components().count());
+            if (1..=MOST_STEPS).contains(&steps) {
+                bases.push((root, vec![".."; steps].join(std::path::MAIN_SEPARATOR_STR)));
+            }
+        }
+        bases.extend(current.map(|dir| (dir, String::new())));
         bases.retain(|(dir, _)| dir.is_absolute() && dir.parent().is_some());
         // The sort is stable: in the home directory, `~` wins.
         bases.sort_by_key(|(dir, _)| std::cmp::Reverse(dir.components().count()));
@@ -31,7 +45,8 @@ impl Bases {
     }
 
     fn shorten(&self, path: &Path) -> Option<PathBuf> {
-        let (rest, short) = self.0.iter().find_map(|(dir, short)| Some((path.strip_prefix(dir).ok()?, *short)))?;
+        let (rest, short) =
+            self.0.iter().find_map(|(dir, short)| Some((path.strip_prefix(dir).ok()?, short.as_str())))?;
         let is_base = rest.as_os_str().is_empty();
         Some(match short {
             "" if is_base => PathBuf::from("."),
@@ -74,7 +89,8 @@ fn is_part_of_path(c: char) -> bool {
     !c.is_whitespace() && !"`'\"()".contains(c)
 }
 
-/// A path for people: relative to the current directory, or with `~` for the home directory, or else as it is.
+/// A path for people: relative to the current directory if it is in the same repository, or with `~` for the home directory,
+/// or else as it is.
 pub fn display_path(path: &Path) -> String {
     printable_bytes(Bases::get().shorten(path).as_deref().unwrap_or(path).as_os_str().as_encoded_bytes())
 }
@@ -98,7 +114,7 @@ mod tests {
     use super::*;
 
     fn bases() -> Bases {
-        Bases::new(Some("/home/ann/project".into()), Some("/home/ann".into()))
+        Bases::new(Some("/home/ann/project".into()), None, Some("/home/ann".into()))
     }
 
     #[test]
@@ -137,9 +153,22 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
+    fn files_of_the_repository_are_relative_to_a_subdirectory() {
+        let shorten = |current: &str, path: &str| {
+            let bases = Bases::new(Some(current.into()), Some("/home/ann/project".into()), Some("/home/ann".into()));
+            bases.shorten(Path::new(path)).unwrap()
+        };
+        assert_eq!(shorten("/home/ann/project/a/b", "/home/ann/project/x"), Path::new("../../x"));
+        assert_eq!(shorten("/home/ann/project/a/b", "/home/ann/project/a/b/x"), Path::new("x"));
+        assert_eq!(shorten("/home/ann/project/a/b", "/home/ann/x"), Path::new("~/x"));
+        assert_eq!(shorten("/home/ann/project/1/2/3/4", "/home/ann/project/x"), Path::new("~/project/x"));
+    }
+
+    #[test]
+    #[cfg(unix)]
     fn the_most_specific_directory_wins() {
         let shorten = |current: &str, home: &str, path: &str| {
-            Bases::new(Some(current.into()), Some(home.into())).shorten(Path::new(path))
+            Bases::new(Some(current.into()), None, Some(home.into())).shorten(Path::new(path))
         };
         assert_eq!(shorten("/w", "/w/home", "/w/home/x"), Some("~/x".into()));
         assert_eq!(shorten("/home/bob", "/home/bob", "/home/bob/x"), Some("~/x".into()));

@@ -39,7 +39,7 @@ impl Script {
         let base = command.script_dir.as_deref().unwrap_or(dir);
         let cwd = command.cwd.as_ref().map_or_else(|| base.to_owned(), |cwd| base.join(cwd));
         let env = ShellEnv { home: None, cwd: &cwd };
-        let project = dir.to_string_lossy();
+        let project = base.to_string_lossy();
         // The agent sets these variables to the project directory, which is known.
         let expand = |text: &str| {
             dialect.process.variables.iter().filter(|row| row.from == Data::ProjectDir).fold(

@@ -93,6 +93,7 @@ impl HandlerFactory for CommandFactory {
             dialect,
             own_cwd,
             host_cwd: env.cwd.clone(),
+            project: spec.script_dir.as_ref().unwrap_or(&env.cwd).clone(),
             place,
             withheld,
             limits: Limits::new(Duration::ZERO)
@@ -137,7 +138,8 @@ fn program(
             })
         }
         CommandLine::Argv(argv) => {
-            let word = |word: &String| filled(&spec.expanded(word, |name| env.var(name)), dialect, &env.cwd);
+            let project = spec.script_dir.as_ref().unwrap_or(&env.cwd);
+            let word = |word: &String| filled(&spec.expanded(word, |name| env.var(name)), dialect, project);
             Ok(HookCommand::argv(argv.iter().map(word)))
         }
     }
@@ -152,6 +154,8 @@ struct CommandHandler {
     dialect: &'static Dialect,
     own_cwd: Option<PathBuf>,
     host_cwd: PathBuf,
+    /// Project directory, for variables.
+    project: PathBuf,
     place: ExecContext,
     withheld: Vec<String>,
     /// All limits except the timeout.
@@ -176,7 +180,7 @@ impl CommandHandler {
     async fn run(&self, call: &Call) -> Result<Reply, Failure> {
         let mut own_context = self.context_for(call);
         // Dropped after the run: it removes the files with values that are too long for a variable.
-        let variables = Variables::for_event(self.dialect, call.event(), &self.host_cwd).map_err(|error| {
+        let variables = Variables::for_event(self.dialect, call.event(), &self.project).map_err(|error| {
             let message = format!("cannot write a temporary file for a value that is too long for a variable: {error}");
             Failure::new(FailureKind::Spawn, message)
         })?;

@@ -23,7 +23,7 @@ use crate::interrupt::{self, Engines};
 /// Fire one event at your hooks and explain the verdict
 ///
 /// Shows for each hook why it ran, its output and the meaning of the output. The hooks really run. Missing event data is
-/// filled with sample data.
+/// filled with sample data, and the report says so.
 ///
 /// With several --as, the first one selects the files. The same hooks are then settled by the exact rules of each agent, to
 /// compare the verdicts. The exit code is that of the first one.
@@ -38,7 +38,8 @@ use crate::interrupt::{self, Engines};
   130  interrupted
 
 Example:
-  checkrein run PreToolUse --tool Bash --input '{\"command\": \"rm -rf /\"}'
+  checkrein run PreToolUse --tool Bash --command 'rm -rf /'
+  checkrein run --payload event.json --as claude
   checkrein run Stop --as claude --json | jq .verdict")]
 pub struct Arguments {
     #[command(flatten)]
@@ -79,7 +80,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         sources = sources.trust(Trust::everything());
     }
     let loaded = config::apply_skip(sources.load());
-    config::print_diagnostics(&loaded);
+    config::print_diagnostics_for(&loaded, &event.kind());
     config::hint(first, &arguments.config, &loaded, &dir);
 
     let engines = Engines::default();
@@ -110,7 +111,8 @@ fn show(arguments: &Arguments, dialect: &Dialect, event: &Event, fired: &[Fired]
         }
         writeln!(out)?;
     } else {
-        show::fired(&mut out, dialect, event, fired)?;
+        let has_sample_input = arguments.event.about.has_sample_input();
+        show::fired(&mut out, dialect, event, has_sample_input, fired)?;
     }
     Ok(())
 }

@@ -9,17 +9,23 @@ use checkrein::event::Target;
 use checkrein::hook::SkipReason;
 use checkrein::record::{HookOutcome, HookRecord};
 use checkrein::verdict::Warning;
-use checkrein::{Event, FailureKind, FailurePolicy, Verdict};
+use checkrein::{Event, EventKind, FailureKind, FailurePolicy, Verdict};
 use owo_colors::{OwoColorize, Style};
 
-use super::super::{colours, display_source, layout, printable, shorten_paths};
+use super::super::{colours, display_source, layout, printable, selection, shorten_paths};
 use super::Fired;
 
 /// Number of lines of a stream that are shown.
 const SHOWN_LINES: usize = 12;
 
 /// Writes the results of one event under all dialects, and the dialects whose verdict differs.
-pub fn fired(out: &mut impl Write, dialect: &Dialect, event: &Event, all: &[Fired]) -> io::Result<()> {
+pub fn fired(
+    out: &mut impl Write,
+    dialect: &Dialect,
+    event: &Event,
+    has_sample_input: bool,
+    all: &[Fired],
+) -> io::Result<()> {
     let name = dialect.name_of(&event.kind()).unwrap_or_default();
     let name = if name.is_empty() { event.kind().name().to_owned() } else { name.to_owned() };
     write!(out, "{}", name.bold())?;
@@ -29,6 +35,9 @@ pub fn fired(out: &mut impl Write, dialect: &Dialect, event: &Event, all: &[Fire
     if let Some(text) = event.original(Target::Input).or_else(|| event.original(Target::Prompt)) {
         write!(out, " {}", layout::one_line(text.as_str(), 120).dimmed())?;
     }
+    if has_sample_input && event.original(Target::Input).is_some() {
+        write!(out, " {}", format!("({})", selection::SAMPLE_INPUT).yellow())?;
+    }
     writeln!(out)?;
     for (position, fired) in all.iter().enumerate() {
         if all.len() > 1 {
@@ -36,7 +45,7 @@ pub fn fired(out: &mut impl Write, dialect: &Dialect, event: &Event, all: &[Fire
         }
         // The hooks are the same under all rules, so that their details are shown only once.
         if position == 0 || differs(&all[0].verdict, &fired.verdict) {
-            hooks(out, fired)?;
+            hooks(out, dialect, event, fired)?;
         }
         verdict(out, fired)?;
     }
@@ -62,9 +71,12 @@ fn differs(one: &Verdict, other: &Verdict) -> bool {
         || Target::ALL.iter().any(|target| one.rewritten(*target) != other.rewritten(*target))
 }
 
-fn hooks(out: &mut impl Write, fired: &Fired) -> io::Result<()> {
+fn hooks(out: &mut impl Write, dialect: &Dialect, event: &Event, fired: &Fired) -> io::Result<()> {
     if fired.record.hooks.is_empty() {
         writeln!(out, "  no hook ran")?;
+        if let Some(hint) = later_guard(dialect, event, fired) {
+            layout::paragraph(out, 2, &format!("hint: {hint}"))?;
+        }
     }
     for record in &fired.record.hooks {
         hook(out, fired, record)?;
@@ -74,22 +86,37 @@ fn hooks(out: &mut impl Write, fired: &Fired) -> io::Result<()> {
         match &planned.why_not {
             // Part of the record, so that it is shown above.
             None | Some(SkipReason::Skipped { .. }) => {}
-            Some(why) => writeln!(
-                out,
-                "  {} {} {} {}",
-                "skip".dimmed(),
-                printable(&info.id),
-                display_source(&info.source).dimmed(),
-                printable(&format!("({why})"))
-            )?,
+            Some(why) => {
+                let (id, source) = (printable(&info.id), display_source(&info.source));
+                let length = 8 + id.chars().count() + source.chars().count();
+                let line = format!("  {} {} {}", "skip".dimmed(), id.bold(), source.dimmed());
+                let text = shorten_paths(&printable(&selection::why_not(planned, why)));
+                layout::line_with_text(out, &line, length, &text)?;
+            }
         }
     }
     Ok(())
 }
 
+/// Hint about a hook that matches the event and is registered for the event after it, which cannot be blocked.
+fn later_guard(dialect: &Dialect, event: &Event, fired: &Fired) -> Option<String> {
+    if event.kind() != EventKind::PreToolUse {
+        return None;
+    }
+    let subject = event.subject()?;
+    let is_guard = |planned: &&ExplainedHook| {
+        planned.hook.kinds.contains(&EventKind::PostToolUse) && planned.hook.matcher.matches(&subject)
+    };
+    let planned = fired.plan.iter().find(is_guard)?;
+    let name = |kind: &EventKind| dialect.name_of(kind).unwrap_or(kind.name()).to_owned();
+    let [before, after] = [EventKind::PreToolUse, EventKind::PostToolUse].map(|kind| name(&kind));
+    let (id, source) = (printable(&planned.hook.info.id), display_source(&planned.hook.info.source));
+    Some(format!("`{id}` ({source}) matches, but runs at `{after}`, too late to block; use `{before}` for a guard"))
+}
+
 impl Fired {
-    fn kind(&self) -> checkrein::EventKind {
-        self.record.event.parse().unwrap_or(checkrein::EventKind::Notification)
+    fn kind(&self) -> EventKind {
+        self.record.event.parse().unwrap_or(EventKind::Notification)
     }
 
     fn planned(&self, record: &HookRecord) -> Option<&ExplainedHook> {
@@ -104,11 +131,14 @@ fn hook(out: &mut impl Write, fired: &Fired, record: &HookRecord) -> io::Result<
     let planned = fired.planned(record);
     let is_background =
         record.outcome == HookOutcome::Skipped && planned.is_some_and(|planned| planned.hook.background);
-    let fails = planned.and_then(|planned| planned.fails.as_deref());
+    // A script is verified right before the run, so that a change of it is known only then.
+    let is_changed = record.failure == Some(FailureKind::Untrusted);
+    let changed = record.detail.as_deref().filter(|_| is_changed);
+    let fails = planned.and_then(|planned| planned.fails.as_deref()).or(changed);
     let (label, style) = match fails {
-        Some(_) if is_background => ("failed", Style::new().red()),
+        Some(_) => ("not run", Style::new().red()),
         None if is_background => ("started", Style::new()),
-        _ => colours::label(record),
+        None => colours::label(record),
     };
     write!(out, "  {} {}", label.style(style), printable(&record.id).bold())?;
     if let (Some(file), Some(line)) = (&record.source.file, record.source.line) {
@@ -117,42 +147,33 @@ fn hook(out: &mut impl Write, fired: &Fired, record: &HookRecord) -> io::Result<
     let mut facts = vec![record.source.scope.to_string(), record.handler.clone()];
     facts.extend(record.exit_code.map(|code| format!("exit {code}")));
     facts.extend(record.status.map(|status| format!("status {status}")));
-    facts.extend(record.duration_ms.map(|ms| format!("{ms} ms")));
+    facts.extend(record.duration_ms.filter(|_| fails.is_none()).map(|ms| format!("{ms} ms")));
     writeln!(out, " ({})", facts.join(", "))?;
-    if record.dry_run {
-        writeln!(out, "      {}", dry_run(record).yellow())?;
-    }
+    let mut lines: Vec<String> = Vec::new();
     if let Some(planned) = planned
-        && record.outcome != HookOutcome::Skipped
+        && (is_background || record.outcome != HookOutcome::Skipped)
+        && !selection::is_whole_file(&planned.hook)
     {
-        // A hook that is broken or not approved is selected, and fails before it runs.
-        let verb = if planned.fails.is_some() { "selected" } else { "ran" };
-        writeln!(out, "      {verb}: {}", printable(&super::super::explain::why(planned)))?;
+        let verb = if fails.is_some() || is_background { "selected" } else { "ran" };
+        lines.push(format!("{verb}: {}", selection::why(planned)));
     }
-    if is_background {
-        writeln!(out, "      runs in the background; cannot block")?;
-        if let Some(fails) = fails {
-            writeln!(out, "      {}", shorten_paths(&printable(fails)))?;
-        }
-    } else if let Some(detail) = &record.detail {
-        let detail = shorten_paths(&printable(detail));
-        let warning = fired.verdict.warnings().iter().find(|warning| is_about(warning, record));
-        match warning.and_then(|warning| warning.failure) {
-            Some((_, policy)) if fails.is_some() => writeln!(out, "      {detail}; {}", effect(policy))?,
-            Some((kind, policy)) => writeln!(out, "      {detail}; {}", consequence(kind, policy))?,
-            None => writeln!(out, "      {detail}")?,
-        }
-        let is_native = planned.is_some_and(|planned| planned.hook.dialect.name == native::DIALECT.name);
-        if is_native && record.failure == Some(FailureKind::Exit) && fired.kind().contract().is_gate() {
-            writeln!(out, "      hint: exit with 2 to deny, and with 0 to have no opinion")?;
-        }
+    if record.dry_run {
+        lines.push(dry_run(record));
     }
-    if let Some(reason) = &record.reason {
-        writeln!(out, "      reason: {}", layout::one_line(&shorten_paths(reason), 400))?;
+    match (fails, is_background) {
+        (Some(fails), _) => lines.push(not_run(fails, fired, record)),
+        (None, true) => lines.push("started in the background (cannot block)".to_owned()),
+        (None, false) => lines.extend(failure(fired, record, planned)),
+    }
+    for line in lines {
+        layout::paragraph(out, 6, &shorten_paths(&printable(&line)))?;
+    }
+    if let Some(reason) = record.reason.as_ref().filter(|reason| !reason.is_empty()) {
+        layout::paragraph(out, 6, &format!("reason: {}", layout::one_line(&shorten_paths(reason), 400)))?;
     }
     for (what, texts) in [("context", &record.context), ("message", &record.system_messages)] {
         for text in texts {
-            writeln!(out, "      {what}: {}", layout::one_line(text, 400))?;
+            layout::paragraph(out, 6, &format!("{what}: {}", layout::one_line(text, 400)))?;
         }
     }
     if !record.rewrote.is_empty() {
@@ -173,7 +194,7 @@ fn hook(out: &mut impl Write, fired: &Fired, record: &HookRecord) -> io::Result<
             writeln!(out, "      in the background, after the verdict:")?;
             streams(out, later)?;
             if let Some(code) = later.exit_code {
-                writeln!(out, "      exit {code}")?;
+                writeln!(out, "      exit {code}, without effect on the verdict")?;
             }
         }
     }
@@ -187,6 +208,36 @@ fn is_about(warning: &Warning, record: &HookRecord) -> bool {
         && record.outcome == HookOutcome::Failure
         && record.detail.is_some()
         && (&info.id, &info.source.file, info.source.line) == (&record.id, &source.file, source.line)
+}
+
+/// Text for a hook that was selected and could not start: it is broken or not approved.
+fn not_run(fails: &str, fired: &Fired, record: &HookRecord) -> String {
+    let warning = fired.verdict.warnings().iter().find(|warning| is_about(warning, record));
+    match warning.and_then(|warning| warning.failure) {
+        // The text of a broken hook in a file without approvals already says that it is ignored.
+        Some((_, policy)) if !fails.contains("; ignored") => format!("{fails}; {}", effect(policy)),
+        _ => fails.to_owned(),
+    }
+}
+
+/// Text for the failure of a hook that ran, with its effect. The output of the hook is not repeated.
+fn failure(fired: &Fired, record: &HookRecord, planned: Option<&ExplainedHook>) -> Option<String> {
+    let detail = record.detail.as_ref()?;
+    let is_native = planned.is_some_and(|planned| planned.hook.dialect.name == native::DIALECT.name);
+    let detail = match (record.failure, record.exit_code) {
+        (Some(FailureKind::Exit), Some(127)) => "exited with 127: a program or script was not found".to_owned(),
+        (Some(FailureKind::Exit), Some(126)) => "exited with 126: a program or script cannot be executed".to_owned(),
+        (Some(FailureKind::Exit), Some(code)) if is_native && fired.kind().contract().is_gate() => {
+            format!("exited with {code}, which is a failure, not an answer (2 denies, 0 has no opinion)")
+        }
+        (Some(FailureKind::Exit), Some(code)) => format!("exited with {code}, which is a failure"),
+        _ => detail.clone(),
+    };
+    let warning = fired.verdict.warnings().iter().find(|warning| is_about(warning, record));
+    Some(match warning.and_then(|warning| warning.failure) {
+        Some((kind, policy)) => format!("{detail}; {}", consequence(kind, policy)),
+        None => detail,
+    })
 }
 
 /// Effect of a failure.
@@ -248,10 +299,22 @@ fn verdict(out: &mut impl Write, fired: &Fired) -> io::Result<()> {
     let verdict = &fired.verdict;
     let decision = verdict.decision();
     write!(out, "=> {}", decision.name().style(colours::for_decision(decision)))?;
-    if let Some(reason) = verdict.reason() {
-        write!(out, ": {}", layout::one_line(&shorten_paths(reason), 400))?;
+    let failed = verdict.decided_by().and_then(|hook| {
+        let is_its = |warning: &&Warning| warning.hook.id == hook.id && warning.failure.is_some();
+        verdict.warnings().iter().find(is_its)
+    });
+    match (failed, verdict.reason()) {
+        // The hook above shows the reason.
+        (Some(warning), _) => {
+            let is_changed = matches!(warning.failure, Some((FailureKind::Untrusted, _)));
+            let is_its = |planned: &&ExplainedHook| planned.hook.info == warning.hook;
+            let is_broken = fired.plan.iter().find(is_its).is_some_and(|planned| planned.fails.is_some());
+            let what = if is_changed || is_broken { "cannot run" } else { "failed" };
+            writeln!(out, ": hook `{}` {what}", printable(&warning.hook.id))?;
+        }
+        (None, Some(reason)) => writeln!(out, ": {}", layout::one_line(&shorten_paths(reason), 400))?,
+        (None, None) => writeln!(out)?,
     }
-    writeln!(out)?;
     for target in Target::ALL {
         if let Some(rewritten) = verdict.rewritten(target) {
             writeln!(out, "   {target} rewritten to {}", layout::one_line(rewritten.effective.as_str(), 400))?;

@@ -9,14 +9,15 @@ use anyhow::{Result, bail};
 use checkrein::trust::Reviewed;
 use serde_json::json;
 
-use super::{is_in, review, show};
+use super::{NOT_READ, has_errors, is_in, review, show};
 use crate::commands::config::ConfigArguments;
-use crate::commands::{pluralize, print_note};
+use crate::commands::pager::PagerArguments;
+use crate::commands::{pluralize, print_failure, print_note, printable};
 use crate::exit::{self, Exit, UsageErrorExt};
 
 /// Approve hooks of the project
 ///
-/// Shows each hook in full and asks. Without a terminal, --yes approves.
+/// Shows each hook in full and asks: once for --all, otherwise about each hook. Without a terminal, --yes approves.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("trust_all", |arg| arg.hide(true)))]
 #[command(after_help = "Exit codes:
@@ -43,6 +44,8 @@ pub struct Arguments {
     yes: bool,
     #[command(flatten)]
     config: ConfigArguments,
+    #[command(flatten)]
+    pager: PagerArguments,
     /// Print the result as JSON; needs --yes
     #[arg(long, requires = "yes")]
     json: bool,
@@ -72,50 +75,87 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     if asks && !meant.is_empty() && !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
         bail!("nothing was approved: cannot ask without a terminal; pass --yes to approve without asking");
     }
-    let mut chosen = Vec::new();
-    let mut out = anstream::stdout().lock();
-    let mut answer = if asks { Answer::No } else { Answer::All };
-    for hook in &meant {
-        if !arguments.json {
-            show::in_full(&mut out, hook)?;
-            out.flush()?;
+    let chosen = match (asks, arguments.all && show::count(&meant) > 1) {
+        (false, _) => {
+            if !arguments.json {
+                show_all(arguments, &meant)?;
+            }
+            meant.clone()
         }
-        if answer != Answer::All {
-            answer = ask(hook)?;
-        }
-        if answer != Answer::No {
-            chosen.push(*hook);
-        }
-    }
+        (true, true) => choose_together(arguments, &meant)?,
+        (true, false) => choose_each(arguments, &meant)?,
+    };
     review.approve(&chosen)?;
     if arguments.json {
         let ids: Vec<_> = chosen.iter().map(|hook| show::place_as_json(hook)).collect();
-        writeln!(out, "{:#}", json!({ "done": "approved", "hooks": ids }))?;
+        writeln!(anstream::stdout(), "{:#}", json!({ "done": "approved", "hooks": ids }))?;
     }
-    if meant.is_empty() {
-        print_note("no hooks need approval");
-    } else {
-        print_note(&format!("approved {}", pluralize(show::count(&chosen), "hook")));
+    let has_errors = has_errors(&review);
+    match (meant.is_empty(), has_errors) {
+        (true, false) => print_note("no hooks here need approval"),
+        (true, true) => print_failure(NOT_READ),
+        (false, _) => print_note(&format!("approved {}", pluralize(show::count(&chosen), "hook"))),
     }
-    Ok(if chosen.len() == meant.len() { exit::SUCCESS } else { exit::FAILURE })
+    let is_done = chosen.len() == meant.len() && !(meant.is_empty() && has_errors);
+    Ok(if is_done { exit::SUCCESS } else { exit::FAILURE })
 }
 
-/// Answer to the question about one hook.
+/// Shows hooks in full.
+fn show_all(arguments: &Arguments, hooks: &[&Reviewed]) -> Result<()> {
+    let mut text = Vec::new();
+    hooks.iter().try_for_each(|hook| show::in_full(&mut text, hook))?;
+    Ok(arguments.pager.print(&text)?)
+}
+
+/// Shows all hooks, and asks once.
+fn choose_together<'a>(arguments: &Arguments, hooks: &[&'a Reviewed]) -> Result<Vec<&'a Reviewed>> {
+    show_all(arguments, hooks)?;
+    // The pager may have left no trace.
+    let mut err = anstream::stderr().lock();
+    show::each_briefly(&mut err, hooks)?;
+    drop(err);
+    match ask(&format!("approve all {} hooks? [y/N/each]", show::count(hooks)))? {
+        Answer::Yes | Answer::All => Ok(hooks.to_vec()),
+        Answer::Each => choose_each(arguments, hooks),
+        Answer::No => Ok(Vec::new()),
+    }
+}
+
+/// Shows each hook, and asks about it.
+fn choose_each<'a>(arguments: &Arguments, hooks: &[&'a Reviewed]) -> Result<Vec<&'a Reviewed>> {
+    let mut chosen = Vec::new();
+    let mut answer = Answer::No;
+    for hook in hooks {
+        show_all(arguments, &[hook])?;
+        if answer != Answer::All {
+            answer = ask(&format!("approve `{}`? [y/N/all]", printable(&hook.hook.id)))?;
+        }
+        if matches!(answer, Answer::Yes | Answer::All) {
+            chosen.push(*hook);
+        }
+    }
+    Ok(chosen)
+}
+
+/// Answer to a question about hooks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Answer {
     Yes,
     No,
     /// Approve this hook and all others, which are shown but not asked about.
     All,
+    /// Ask about each hook.
+    Each,
 }
 
-fn ask(hook: &Reviewed) -> Result<Answer> {
-    write!(anstream::stderr(), "checkrein: approve `{}`? [y/N/all] ", crate::commands::printable(&hook.hook.id))?;
+fn ask(question: &str) -> Result<Answer> {
+    write!(anstream::stderr(), "checkrein: {question} ")?;
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer)?;
     Ok(match answer.trim().to_ascii_lowercase().as_str() {
         "y" | "yes" => Answer::Yes,
         "a" | "all" => Answer::All,
+        "e" | "each" => Answer::Each,
         _ => Answer::No,
     })
 }

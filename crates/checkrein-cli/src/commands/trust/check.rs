@@ -3,10 +3,9 @@
 use std::io::Write;
 
 use anyhow::{Result, bail};
-use checkrein::dialects::config::Severity;
 use serde_json::json;
 
-use super::{review, show};
+use super::{NOT_READ, has_errors, review, show};
 use crate::commands::config::ConfigArguments;
 use crate::commands::pluralize;
 use crate::exit::{self, Exit};
@@ -16,7 +15,7 @@ use crate::exit::{self, Exit};
 #[command(mut_arg("trust_all", |arg| arg.hide(true)))]
 #[command(after_help = "Exit codes:
   0   all hooks are approved
-  1   a hook is not approved
+  1   a hook is not approved, or a hook file has errors
   64  usage error
 
 Example:
@@ -49,27 +48,25 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         writeln!(out, "{:#}", json!({ "awaiting": awaiting.len(), "hooks": hooks }))?;
     } else {
         show::each_briefly(&mut out, &awaiting)?;
-        let has_errors = review.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
-        if review.hooks.is_empty() && has_errors {
-            writeln!(out, "no hooks were read: fix the errors in the hook files first")?;
-        } else {
+        if !(review.hooks.is_empty() && has_errors(&review)) {
             writeln!(out, "{}", summary(show::count(&review.hooks), show::count(&awaiting), arguments.lock))?;
         }
+        if has_errors(&review) {
+            writeln!(out, "{NOT_READ}")?;
+        }
     }
-    Ok(if awaiting.is_empty() { exit::SUCCESS } else { exit::FAILURE })
+    Ok(if awaiting.is_empty() && !has_errors(&review) { exit::SUCCESS } else { exit::FAILURE })
 }
 
 fn summary(all: usize, awaiting: usize, lock: bool) -> String {
     match (all, awaiting, lock) {
-        (0, ..) => "no hooks need approval".to_owned(),
+        (0, ..) => "no hooks here need approval".to_owned(),
         (1, 0, false) => "the hook is approved".to_owned(),
         (_, 0, false) => format!("all {all} hooks are approved"),
         (_, 0, true) => format!("checkrein.lock is up to date ({})", pluralize(all, "hook")),
         (_, _, false) => {
-            format!(
-                "{awaiting} of {} not approved - approve with: checkrein trust approve --all",
-                pluralize(all, "hook")
-            )
+            let approved = all.saturating_sub(awaiting);
+            format!("{approved} approved, {awaiting} waiting - approve with: checkrein trust approve --all")
         }
         (_, _, true) => format!(
             "checkrein.lock is out of date for {awaiting} of {} - update it with: checkrein trust lock",

@@ -6,8 +6,9 @@ use anyhow::Result;
 use checkrein::trust::Reviewed;
 use serde_json::json;
 
-use super::{review, show};
+use super::{NOT_READ, has_errors, review, show};
 use crate::commands::config::ConfigArguments;
+use crate::commands::pager::PagerArguments;
 use crate::exit::{self, Exit};
 
 /// Show the hooks of the project, and commands to approve
@@ -16,7 +17,7 @@ use crate::exit::{self, Exit};
 #[command(mut_arg("trust_all", |arg| arg.hide(true)))]
 #[command(after_help = "Exit codes:
   0   success
-  1   an operation failed
+  1   a hook file has errors
   64  usage error
 
 Example:
@@ -25,6 +26,8 @@ Example:
 pub struct Arguments {
     #[command(flatten)]
     config: ConfigArguments,
+    #[command(flatten)]
+    pager: PagerArguments,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -33,15 +36,17 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Exit> {
     let review = review(&arguments.config)?;
-    let mut out = anstream::stdout().lock();
+    let exit = if has_errors(&review) { exit::FAILURE } else { exit::SUCCESS };
+    let mut out = Vec::new();
     if arguments.json {
         let hooks: Vec<_> = review.hooks.iter().map(show::as_json).collect();
-        writeln!(out, "{:#}", json!({ "awaiting": review.awaiting().len(), "hooks": hooks }))?;
-        return Ok(exit::SUCCESS);
+        writeln!(anstream::stdout(), "{:#}", json!({ "awaiting": review.awaiting().len(), "hooks": hooks }))?;
+        return Ok(exit);
     }
     if review.hooks.is_empty() {
-        writeln!(out, "no hooks need approval")?;
-        return Ok(exit::SUCCESS);
+        let text = if has_errors(&review) { NOT_READ } else { "no hooks here need approval" };
+        writeln!(anstream::stdout(), "{text}")?;
+        return Ok(exit);
     }
     let trusted: Vec<&Reviewed> = review.hooks.iter().filter(|hook| hook.status.is_trusted()).collect();
     let awaiting = review.awaiting();
@@ -54,5 +59,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         0 => writeln!(out, "{approved} approved")?,
         _ => writeln!(out, "{approved} approved, {waiting} waiting - approve with: checkrein trust approve --all")?,
     }
-    Ok(exit::SUCCESS)
+    if has_errors(&review) {
+        writeln!(out, "{NOT_READ}")?;
+    }
+    arguments.pager.print(&out)?;
+    Ok(exit)
 }

@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use checkrein::trust::SIGNATURE;
 use serde_json::json;
 
-use super::review;
+use super::{NOT_READ, has_errors, review};
 use crate::commands::config::ConfigArguments;
 use crate::commands::{display_path, pluralize, print_note};
 use crate::exit::{self, Exit};
@@ -35,7 +35,11 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Exit> {
-    let written = review(&arguments.config)?.lock()?;
+    let review = review(&arguments.config)?;
+    if has_errors(&review) {
+        bail!("nothing was written: {NOT_READ}");
+    }
+    let written = review.lock()?;
     if arguments.json {
         let (path, hooks) = written.as_ref().map_or((None, 0), |(path, hooks)| (Some(path), *hooks));
         writeln!(anstream::stdout(), "{:#}", json!({ "path": path, "hooks": hooks }))?;
@@ -47,7 +51,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
             print_note(&format!("next: sign it with `ssh-keygen -Y sign -n checkrein -f ~/.ssh/id_ed25519 {path}`"));
             print_note(&format!("then commit {path} and {SIGNATURE}, which ssh-keygen writes"));
         }
-        None => print_note("nothing was written: no hooks need approval"),
+        None => print_note("nothing was written: no hooks here need approval"),
     }
     Ok(exit::SUCCESS)
 }

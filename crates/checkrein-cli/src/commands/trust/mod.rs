@@ -12,6 +12,7 @@ mod show;
 use std::path::Path;
 
 use anyhow::Result;
+use checkrein::dialects::config::Severity;
 use checkrein::trust::{Review, Reviewed};
 
 use super::config::ConfigArguments;
@@ -71,6 +72,14 @@ fn review(config: &ConfigArguments) -> Result<Review> {
     }
     Ok(review)
 }
+
+/// `true` if a hook file has errors, so that some of its hooks are unknown.
+fn has_errors(review: &Review) -> bool {
+    review.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+}
+
+/// Text for a project whose hook files could not be read completely.
+const NOT_READ: &str = "not all hooks were read: fix the errors in the hook files first";
 
 /// Rejects `--trust-all`: it ignores the approvals that these commands report and change.
 fn reject_trust_all(config: &ConfigArguments) -> Result<()> {

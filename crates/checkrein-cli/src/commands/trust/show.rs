@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 use std::io::{self, Write};
 
 use checkrein::trust::{Content, Property, Reviewed, ReviewedScript, Status};
-use owo_colors::OwoColorize;
+use owo_colors::{OwoColorize, Style};
 use serde_json::{Value, json};
 use similar::{Change, ChangeTag, DiffOp, DiffTag, TextDiff};
 
@@ -18,38 +18,47 @@ pub fn count<H: Borrow<Reviewed>>(hooks: &[H]) -> usize {
 
 /// Writes one line for each hook. A hook for several events has one line if its status is the same for all.
 pub fn each_briefly(out: &mut impl Write, hooks: &[&Reviewed]) -> io::Result<()> {
+    let width = |text: fn(&Reviewed) -> usize| hooks.iter().map(|hook| text(hook)).max().unwrap_or_default();
+    let widths = (width(|hook| printable(&hook.hook.id).chars().count()), width(|hook| word(&hook.status).0.len()));
     let mut previous = None;
     for hook in hooks {
         let key = (&hook.hook.id, &hook.hook.source, &hook.status);
         if previous != Some(key) {
-            briefly(out, hook)?;
+            briefly(out, hook, widths)?;
         }
         previous = Some(key);
     }
     Ok(())
 }
 
-/// Writes one line: id, status, place.
-fn briefly(out: &mut impl Write, hook: &Reviewed) -> io::Result<()> {
-    let source = display_source(&hook.hook.source);
-    let (word, why) = match &hook.status {
-        Status::Approved => ("approved".green().to_string(), String::new()),
-        Status::TrustedPath(path) => {
-            ("trusted".green().to_string(), format!(": {} is one of your trusted_paths", display_path(path)))
-        }
-        Status::Lockfile => {
-            ("trusted".green().to_string(), ": checkrein.lock is signed with one of your trusted_keys".to_owned())
-        }
-        Status::New => ("not approved".yellow().to_string(), String::new()),
-        Status::Changed(what) => ("changed".red().to_string(), format!(": {what}")),
-        _ => (hook.status.name().to_owned(), String::new()),
+/// Status in one word, with its color.
+fn word(status: &Status) -> (&'static str, Style) {
+    match status {
+        Status::Approved => ("approved", Style::new().green()),
+        Status::TrustedPath(_) | Status::Lockfile => ("trusted", Style::new().green()),
+        Status::New => ("not approved", Style::new().yellow()),
+        Status::Changed(_) => ("changed", Style::new().red()),
+        other => (other.name(), Style::new()),
+    }
+}
+
+/// Writes one line: id, status, place. The first two have at least these widths.
+fn briefly(out: &mut impl Write, hook: &Reviewed, (id_width, word_width): (usize, usize)) -> io::Result<()> {
+    let (id, source) = (printable(&hook.hook.id), display_source(&hook.hook.source));
+    let why = match &hook.status {
+        Status::TrustedPath(path) => format!(": {} is one of your trusted_paths", display_path(path)),
+        Status::Lockfile => ": checkrein.lock is signed with one of your trusted_keys".to_owned(),
+        Status::Changed(what) => format!(": {what}"),
+        _ => String::new(),
     };
-    writeln!(out, "{}  {word}  {}{}", printable(&hook.hook.id).bold(), source.dimmed(), shorten_paths(&printable(&why)))
+    let (word, style) = word(&hook.status);
+    let (id, word) = (format!("{id:<id_width$}"), format!("{word:<word_width$}"));
+    writeln!(out, "{}  {}  {}{}", id.bold(), word.style(style), source.dimmed(), shorten_paths(&printable(&why)))
 }
 
 /// Writes everything that an approval covers: the properties of the hook and its scripts.
 pub fn in_full(out: &mut impl Write, hook: &Reviewed) -> io::Result<()> {
-    briefly(out, hook)?;
+    briefly(out, hook, (0, 0))?;
     match &hook.before {
         Some(before) => {
             difference(out, |form| (lines(before, form), lines(&hook.facts, form)))?;

@@ -55,7 +55,7 @@ pub(super) fn find_scripts(spec: &HookSpec, context: CommandContext<'_>) -> Scri
     let mut finder = ScriptFinder { named: ScriptRef::default(), cwd: directory(command, spec, context), moves: false };
     let home = context.home.and_then(Path::to_str);
     let env = ShellEnv { home, cwd: finder.cwd.as_deref().unwrap_or(context.dir) };
-    let dir = context.dir.to_string_lossy();
+    let dir = command.script_dir.as_deref().unwrap_or(context.dir).to_string_lossy();
     let project = || spec.dialect.process.variables.iter().filter(|row| row.from == Data::ProjectDir);
     match &command.run {
         CommandLine::Shell { text, shell } => {

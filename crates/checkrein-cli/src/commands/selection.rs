@@ -1,0 +1,71 @@
+//! Texts about the selection of hooks, for `run`, `explain` and `list`.
+//!
+//! A text never states the result of a condition that depends on made-up data.
+
+use checkrein::engine::ExplainedHook;
+use checkrein::hook::{HookState, SkipReason};
+use checkrein::{Event, HookSpec};
+
+/// Note for events whose tool input is sample data.
+pub const SAMPLE_INPUT: &str = "sample input; set it with --command or --input";
+
+/// Reason why a hook is not selected, with the setting that disables it.
+pub fn why_not(planned: &ExplainedHook, why: &SkipReason) -> String {
+    match (&planned.hook.disabled_by, why) {
+        // A setting with its place.
+        (Some(by), SkipReason::Disabled) if by.starts_with('`') => format!("disabled by {by}"),
+        (Some(why), SkipReason::Disabled) => format!("disabled: {why}"),
+        (None, SkipReason::Disabled) => "disabled by `enabled: false`".to_owned(),
+        (_, SkipReason::NoMatch { pattern, subject }) if pattern.eq_ignore_ascii_case(subject) => {
+            format!("{why}; letter case matters, write `{subject}`")
+        }
+        _ => why.to_string(),
+    }
+}
+
+/// `true` for the broken hook that represents a file, or a part of it, that cannot be read.
+pub fn is_whole_file(hook: &HookSpec) -> bool {
+    matches!(hook.state, HookState::Broken(_)) && hook.matcher.pattern().is_empty()
+}
+
+/// Reason why a hook is selected: its matcher and its condition.
+pub fn why(planned: &ExplainedHook) -> String {
+    let matcher = match planned.hook.matcher.pattern() {
+        "" => "no matcher".to_owned(),
+        pattern => format!("matcher `{pattern}` matches"),
+    };
+    match (&planned.hook.condition, &planned.undecided) {
+        (None, _) => matcher,
+        (Some(condition), None) => format!("{matcher}; condition `{}` is true", condition.text()),
+        (Some(condition), Some(why)) => {
+            format!("{matcher}; condition `{}` cannot be decided ({why}), so it runs", condition.text())
+        }
+    }
+}
+
+/// Conditions of a hook besides its event and its matcher.
+fn conditions(hook: &HookSpec) -> impl Iterator<Item = String> {
+    let rule = hook.permission_rule.iter().map(|rule| format!("condition `{rule}`"));
+    let input = hook.input.iter().map(|one| format!("condition `input.{}: {}`", one.field, one.matcher.pattern()));
+    rule.chain(input)
+}
+
+/// Text for a hook whose selection depends on the tool input. `None` if the input does not matter.
+pub fn depends_on_input(planned: &ExplainedHook, event: &Event) -> Option<String> {
+    let hook = &planned.hook;
+    if !matches!(planned.why_not, None | Some(SkipReason::Condition { .. })) {
+        return None;
+    }
+    // A rule for another tool is false for every input.
+    let is_for_tool = |tool: &str| tool.contains('*') || event.tool_name() == Some(tool);
+    let depends = match &hook.permission_rule {
+        Some(rule) if !is_for_tool(&rule.tool) => false,
+        Some(rule) if rule.pattern.is_some() => true,
+        _ => !hook.input.is_empty(),
+    };
+    if !depends {
+        return None;
+    }
+    let conditions: Vec<_> = conditions(hook).collect();
+    Some(format!("{} depends on the input (pass --input or --command)", conditions.join(" and ")))
+}
