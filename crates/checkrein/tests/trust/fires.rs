@@ -125,7 +125,7 @@ fn script_that_was_missing_at_approval_does_not_run() {
 }
 
 #[test]
-fn relative_path_to_another_script_is_rejected() {
+fn relative_path_is_that_of_the_project() {
     let world = World::guard("./x.sh");
     world.write("project/x.sh", &denies("one"));
     world.write("project/sub/x.sh", "#!/bin/sh\ntouch ran\n");
@@ -133,7 +133,7 @@ fn relative_path_to_another_script_is_rejected() {
     let mut event = tool_call();
     event.envelope.cwd = Some(world.path("project/sub").display().to_string());
     let verdict = world.engine().fire_blocking(event);
-    assert!(verdict.reason().unwrap().contains("the command would run"), "{verdict:?}");
+    assert_eq!(verdict.reason(), Some("one"), "{verdict:?}");
     assert!(!world.path("project/sub/ran").exists());
 }
 
