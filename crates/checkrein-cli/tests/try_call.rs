@@ -139,3 +139,22 @@ fn failures_and_missing_hooks_are_reported() {
     assert!(ran.code == 0 && ran.stdout.contains("not approved"), "{ran:?}");
     assert_eq!(place.run(&["try", "ls", "--as", "claude", "--trust-all"]).code, 2);
 }
+
+#[test]
+fn questions_without_a_meaning_are_usage_errors() {
+    let place = place();
+    for (call, says) in [
+        (&["try"][..], "pass a command"),
+        (&["try", " "], "the command is empty"),
+        (&["try", "--input", "[]"], "--input must be a JSON object"),
+        (&["try", "--input", "{x"], "--input must be JSON"),
+        (&["try", "--tool", "Bash", "--path", "x"], "`Bash` has no --path"),
+        (&["try", "ls", "--event", "Stop"], "`Stop` has neither a command nor a prompt"),
+        (&["try", "--path", "x", "--event", "Stop"], "`Stop` has no tool"),
+        (&["try", "ls", "--path", "x"], "cannot be used with"),
+        (&["try", "ls", "--as", "claud"], "did you mean `claude`?"),
+    ] {
+        let ran = place.run(call);
+        assert!(ran.code == 64 && ran.stderr.contains(says) && ran.stdout.is_empty(), "{call:?}: {ran:?}");
+    }
+}

@@ -164,12 +164,17 @@ impl Arguments {
         let default = if self.path.is_some() { "Write" } else { "Bash" };
         let tool = self.tool.clone().unwrap_or_else(|| default.to_owned());
         let input = match (&self.command, &self.path, &self.input) {
+            (Some(command), ..) if command.trim().is_empty() => bail!("the command is empty"),
             (Some(command), ..) => RawJson::parse(json!({ "command": command }).to_string())?,
+            (None, Some(_), _) if tool == "Bash" => bail!("`Bash` has no --path; pass the command, such as 'cat FILE'"),
             (None, Some(path), _) => path_input(&tool, path, dir)?,
             (None, None, Some(input)) => RawJson::parse(input.as_str())
                 .context("--input must be JSON, for example '{\"command\": \"git push\"}'")?,
             (None, None, None) => bail!("pass a command, such as `checkrein try 'git push'`, or --path, or --input"),
         };
+        if input.entries().is_none() {
+            bail!("--input must be a JSON object, for example '{{\"command\": \"git push\"}}'");
+        }
         Ok(Question::Tool { tool, input })
     }
 }
