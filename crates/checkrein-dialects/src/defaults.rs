@@ -140,6 +140,7 @@ impl HostTable {
     pub const UNKNOWN: Self = Self {
         failure_switch: None,
         missing_program: HostBehavior::Unknown,
+        missing_program_blocks_prompts: false,
         killed: HostBehavior::Unknown,
         on_hook_timeout: HostBehavior::Unknown,
         exit_reason: ExitReason::Unknown,

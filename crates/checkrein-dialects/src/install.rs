@@ -3,6 +3,8 @@
 //! The tables of agents contain it; `checkrein install`, `uninstall` and `status` use it. This module has only data: the
 //! code that edits settings is in `checkrein-tools`.
 
+use checkrein_core::Scope;
+
 use crate::config::PathBase;
 use crate::table::Dialect;
 
@@ -26,6 +28,93 @@ pub struct InstallTable {
     pub switch_since: Option<&'static str>,
     /// Steps that the user must do after the installation.
     pub then: &'static [&'static str],
+    /// Further keys of each entry, with their values as JSON.
+    pub entry_keys: &'static [(&'static str, &'static str)],
+    /// Settings that keep installed hooks from running. Of rows with the same flag, the first whose file has it decides.
+    pub switches: &'static [SwitchRow],
+    /// Record of the hooks that the user has trusted. `None`: hooks run without trust.
+    pub trust: Option<TrustTable>,
+    /// Name of the npm package of the program, whose `package.json` has the version. `None`: not a package, or not known.
+    pub package: Option<&'static str>,
+    /// `true` if the program prints its version and was observed to change no files then.
+    pub prints_version: bool,
+}
+
+/// A setting that keeps installed hooks from running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SwitchRow {
+    /// Scope of the file.
+    pub scope: Scope,
+    /// File, or directory of JSON files if the path ends with `/*`.
+    pub file: SettingsPath,
+    /// Names of the keys, joined by dots.
+    pub key: &'static str,
+    /// Value that keeps hooks from running.
+    pub off: OffValue,
+    /// `true` if the agent was observed to ignore the setting, although it is documented.
+    pub is_ignored: bool,
+    /// Record of projects that the agent trusts. In other projects, the file is not read. `None`: it is always read.
+    pub trusted_projects: Option<ProjectTrust>,
+}
+
+/// Value of a setting that keeps hooks from running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OffValue {
+    /// This value of a flag.
+    Flag(bool),
+    /// A list that contains this name.
+    Listed(&'static str),
+}
+
+/// File with the hooks that the user has trusted. Each has a key `FILE:EVENT:GROUP:HOOK`, with the event in snake case and two
+/// positions from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TrustTable {
+    /// The file.
+    pub file: SettingsPath,
+    /// Names of the keys that lead to the table, joined by dots.
+    pub table: &'static str,
+    /// Key of a trusted hook that has a value.
+    pub trusted: &'static str,
+    /// Flag of a hook that can be `false`, so that the hook does not run.
+    pub enabled: &'static str,
+}
+
+/// File with the projects that the agent trusts, by their paths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProjectTrust {
+    /// The file.
+    pub file: SettingsPath,
+    /// Key of the table.
+    pub table: &'static str,
+    /// Key in the entry of a project.
+    pub key: &'static str,
+    /// Value of the key in a trusted project.
+    pub value: &'static str,
+}
+
+impl SwitchRow {
+    /// A flag that keeps hooks from running with this value.
+    pub(crate) const fn flag(scope: Scope, file: SettingsPath, key: &'static str, value: bool) -> Self {
+        Self { scope, file, key, off: OffValue::Flag(value), is_ignored: false, trusted_projects: None }
+    }
+
+    /// A list of hooks that do not run. `name` is that of installed hooks.
+    pub(crate) const fn list(scope: Scope, file: SettingsPath, key: &'static str, name: &'static str) -> Self {
+        Self { scope, file, key, off: OffValue::Listed(name), is_ignored: false, trusted_projects: None }
+    }
+
+    /// The agent ignores the setting.
+    pub(crate) const fn ignored(mut self) -> Self {
+        self.is_ignored = true;
+        self
+    }
+
+    /// The file is read only in projects that the agent trusts.
+    pub(crate) const fn if_trusted(mut self, projects: ProjectTrust) -> Self {
+        self.trusted_projects = Some(projects);
+        self
+    }
 }
 
 /// A path of a settings file or directory.
@@ -52,7 +141,50 @@ impl InstallTable {
         user: &'static [SettingsPath],
         project: &'static [SettingsPath],
     ) -> Self {
-        Self { programs, signs, user, project, through: None, switch_since: None, then: &[] }
+        Self {
+            programs,
+            signs,
+            user,
+            project,
+            through: None,
+            switch_since: None,
+            then: &[],
+            entry_keys: &[],
+            switches: &[],
+            trust: None,
+            package: None,
+            prints_version: false,
+        }
+    }
+
+    /// Adds keys to each entry.
+    pub(crate) const fn entry_keys(mut self, keys: &'static [(&'static str, &'static str)]) -> Self {
+        self.entry_keys = keys;
+        self
+    }
+
+    /// Sets the settings that keep hooks from running.
+    pub(crate) const fn switches(mut self, switches: &'static [SwitchRow]) -> Self {
+        self.switches = switches;
+        self
+    }
+
+    /// Sets the record of trusted hooks.
+    pub(crate) const fn trust(mut self, trust: TrustTable) -> Self {
+        self.trust = Some(trust);
+        self
+    }
+
+    /// Sets the npm package of the program.
+    pub(crate) const fn package(mut self, name: &'static str) -> Self {
+        self.package = Some(name);
+        self
+    }
+
+    /// The program can be started for its version.
+    pub(crate) const fn prints_version(mut self) -> Self {
+        self.prints_version = true;
+        self
     }
 
     /// Adds further steps for the user.

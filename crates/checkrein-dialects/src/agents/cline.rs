@@ -75,12 +75,16 @@ const CLINE: Dialect = Dialect {
         not_observable: &["prompts, in the CLI: the event exists but never fires"],
         ..HostTable::FAILS_OPEN
     },
-    install: Some(InstallTable::new(
-        &["cline"],
-        &[SettingsPath::new(PathBase::Variable("CLINE_DIR", ".cline"), "")],
-        &[SettingsPath::new(PathBase::Variable("CLINE_DIR", ".cline"), "hooks")],
-        &[SettingsPath::new(PathBase::Project, ".cline/hooks")],
-    )),
+    install: Some(
+        InstallTable::new(
+            &["cline"],
+            &[SettingsPath::new(PathBase::Variable("CLINE_DIR", ".cline"), "")],
+            &[SettingsPath::new(PathBase::Variable("CLINE_DIR", ".cline"), "hooks")],
+            &[SettingsPath::new(PathBase::Project, ".cline/hooks")],
+        )
+        .package("cline")
+        .prints_version(),
+    ),
     ..CLAUDE_LIKE
 };
 

@@ -12,7 +12,7 @@ use crate::config::{
 };
 use crate::input::InputRow;
 use crate::input::patch::seen_in_patch;
-use crate::install::{InstallTable, SettingsPath};
+use crate::install::{InstallTable, ProjectTrust, SettingsPath, SwitchRow, TrustTable};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{
     Defect, EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable, UnknownPolicy,
@@ -96,10 +96,36 @@ pub static DIALECT: Dialect = Dialect {
             &[SettingsPath::new(PathBase::Variable("CODEX_HOME", ".codex"), "hooks.json")],
             &[SettingsPath::new(PathBase::Project, ".codex/hooks.json")],
         )
+        .switches(&[
+            SwitchRow::flag(
+                Scope::Managed,
+                SettingsPath::new(PathBase::Root, "etc/codex/requirements.toml"),
+                "allow_managed_hooks_only",
+                true,
+            ),
+            SwitchRow::flag(
+                Scope::Project,
+                SettingsPath::new(PathBase::Project, ".codex/config.toml"),
+                "features.hooks",
+                false,
+            )
+            .if_trusted(ProjectTrust {
+                file: USER_CONFIG,
+                table: "projects",
+                key: "trust_level",
+                value: "trusted",
+            }),
+            SwitchRow::flag(Scope::User, USER_CONFIG, "features.hooks", false),
+        ])
+        .trust(TrustTable { file: USER_CONFIG, table: "hooks.state", trusted: "trusted_hash", enabled: "enabled" })
+        .package("@openai/codex")
+        .prints_version()
         .then(&["next: start codex and trust the new hooks; until then Codex silently skips them"]),
     ),
     ..CLAUDE_LIKE
 };
+
+const USER_CONFIG: SettingsPath = SettingsPath::new(PathBase::Variable("CODEX_HOME", ".codex"), "config.toml");
 
 const COMMON: &[FieldRow] = &[
     FieldRow::same("session_id"),

@@ -13,7 +13,7 @@ use crate::config::{
 };
 use crate::input::patch::seen_in_patch;
 use crate::input::{InputRow, McpNames};
-use crate::install::{InstallTable, SettingsPath};
+use crate::install::{InstallTable, SettingsPath, SwitchRow};
 use crate::payload::{FieldEncoding, FieldRow, PayloadTable};
 use crate::reply::{EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable};
 use crate::table::{
@@ -34,6 +34,24 @@ pub static DIALECT: Dialect = Dialect {
         )
         // VS Code reads the same files, and its payloads are similar to those of this format.
         .through(&copilot_pascal::DIALECT)
+        .switches(&[
+            SwitchRow::flag(
+                Scope::User,
+                SettingsPath::new(PathBase::Variable("COPILOT_HOME", ".copilot"), "settings.json"),
+                "disableAllHooks",
+                true,
+            )
+            .ignored(),
+            SwitchRow::flag(
+                Scope::Project,
+                SettingsPath::new(PathBase::Project, ".github/copilot/settings.json"),
+                "disableAllHooks",
+                true,
+            )
+            .ignored(),
+        ])
+        .package("@github/copilot")
+        .prints_version()
         .then(&["a project file applies only in folders that Copilot trusts"]),
     ),
     ..COPILOT

@@ -12,7 +12,7 @@ use crate::config::{
     PluginTable, TimeUnit,
 };
 use crate::input::{InputForm, InputRow, McpNames};
-use crate::install::{InstallTable, SettingsPath};
+use crate::install::{InstallTable, SettingsPath, SwitchRow};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{
     Defect, EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable,
@@ -100,18 +100,30 @@ pub(crate) const GEMINI: Dialect = Dialect {
     },
     host: HostTable {
         missing_program: HostBehavior::Blocked,
+        missing_program_blocks_prompts: true,
         not_observable: &["sub-agents, except for the tools that they use"],
         calls_each_entry: true,
         ..HostTable::FAILS_OPEN
     },
-    install: Some(InstallTable::new(
-        &["gemini"],
-        &[SettingsPath::new(PathBase::Home, ".gemini")],
-        &[SettingsPath::new(PathBase::Home, ".gemini/settings.json")],
-        &[SettingsPath::new(PathBase::Project, ".gemini/settings.json")],
-    )),
+    install: Some(
+        InstallTable::new(&["gemini"], &[SettingsPath::new(PathBase::Home, ".gemini")], &[USER], &[PROJECT])
+            .switches(&[
+                SwitchRow::flag(Scope::Managed, SYSTEM, "hooksConfig.enabled", false),
+                SwitchRow::flag(Scope::Project, PROJECT, "hooksConfig.enabled", false),
+                SwitchRow::flag(Scope::User, USER, "hooksConfig.enabled", false),
+                SwitchRow::list(Scope::Managed, SYSTEM, "hooksConfig.disabled", "checkrein"),
+                SwitchRow::list(Scope::Project, PROJECT, "hooksConfig.disabled", "checkrein"),
+                SwitchRow::list(Scope::User, USER, "hooksConfig.disabled", "checkrein"),
+            ])
+            // The program leaves temporary files if it is started for its version.
+            .package("@google/gemini-cli"),
+    ),
     ..CLAUDE_LIKE
 };
+
+const SYSTEM: SettingsPath = SettingsPath::new(PathBase::Root, "etc/gemini-cli/settings.json");
+const USER: SettingsPath = SettingsPath::new(PathBase::Home, ".gemini/settings.json");
+const PROJECT: SettingsPath = SettingsPath::new(PathBase::Project, ".gemini/settings.json");
 
 const COMMON: &[FieldRow] = &[
     FieldRow::same("session_id").or("\"\""),

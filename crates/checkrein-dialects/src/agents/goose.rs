@@ -78,12 +78,15 @@ pub static DIALECT: Dialect = Dialect {
         unguarded_subagents: &["delegate"],
         ..HostTable::FAILS_OPEN
     },
-    install: Some(InstallTable::new(
-        &["goose"],
-        &[SettingsPath::new(PathBase::Config, "goose")],
-        &[SettingsPath::new(PathBase::Home, ".agents/plugins/checkrein/hooks/hooks.json")],
-        &[SettingsPath::new(PathBase::Project, ".agents/plugins/checkrein/hooks/hooks.json")],
-    )),
+    install: Some(
+        InstallTable::new(
+            &["goose"],
+            &[SettingsPath::new(PathBase::Config, "goose")],
+            &[SettingsPath::new(PathBase::Home, ".agents/plugins/checkrein/hooks/hooks.json")],
+            &[SettingsPath::new(PathBase::Project, ".agents/plugins/checkrein/hooks/hooks.json")],
+        )
+        .prints_version(),
+    ),
     ..CLAUDE_LIKE
 };
 

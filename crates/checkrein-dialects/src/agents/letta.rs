@@ -10,7 +10,7 @@ use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{
     Attribute, ConfigTable, Decoder, FileFormat, FileRow, HandlerRow, HookFileLayout, HookKey, PathBase, TimeUnit,
 };
-use crate::install::{InstallTable, SettingsPath};
+use crate::install::{InstallTable, SettingsPath, SwitchRow};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable};
 use crate::table::{
@@ -87,12 +87,39 @@ pub static DIALECT: Dialect = Dialect {
         calls_each_entry: true,
         ..HostTable::FAILS_OPEN
     },
-    install: Some(InstallTable::new(
-        &["letta"],
-        &[SettingsPath::new(PathBase::Home, ".letta")],
-        &[SettingsPath::new(PathBase::Home, ".letta/settings.json")],
-        &[SettingsPath::new(PathBase::Project, ".letta/settings.json")],
-    )),
+    install: Some(
+        InstallTable::new(
+            &["letta"],
+            &[SettingsPath::new(PathBase::Home, ".letta")],
+            &[SettingsPath::new(PathBase::Home, ".letta/settings.json")],
+            &[SettingsPath::new(PathBase::Project, ".letta/settings.json")],
+        )
+        // Otherwise the agent prints the command line and output of each hook before its own output.
+        .entry_keys(&[("quiet", "true")])
+        .switches(&[
+            SwitchRow::flag(
+                Scope::Local,
+                SettingsPath::new(PathBase::Project, ".letta/settings.local.json"),
+                "hooks.disabled",
+                true,
+            ),
+            SwitchRow::flag(
+                Scope::Project,
+                SettingsPath::new(PathBase::Project, ".letta/settings.json"),
+                "hooks.disabled",
+                true,
+            )
+            .ignored(),
+            SwitchRow::flag(
+                Scope::User,
+                SettingsPath::new(PathBase::Home, ".letta/settings.json"),
+                "hooks.disabled",
+                true,
+            ),
+        ])
+        // The program rewrites its settings at each start, also for its version.
+        .package("@letta-ai/letta-code"),
+    ),
     ..CLAUDE_LIKE
 };
 

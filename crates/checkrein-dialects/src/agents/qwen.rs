@@ -13,7 +13,7 @@ use crate::config::{
     TimeUnit,
 };
 use crate::input::InputRow;
-use crate::install::{InstallTable, SettingsPath};
+use crate::install::{InstallTable, SettingsPath, SwitchRow};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{
     Defect, EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable,
@@ -96,14 +96,26 @@ pub static DIALECT: Dialect = Dialect {
         calls_each_entry: true,
         ..HostTable::FAILS_OPEN
     },
-    install: Some(InstallTable::new(
-        &["qwen"],
-        &[SettingsPath::new(PathBase::Home, ".qwen")],
-        &[SettingsPath::new(PathBase::Home, ".qwen/settings.json")],
-        &[SettingsPath::new(PathBase::Project, ".qwen/settings.json")],
-    )),
+    install: Some(
+        InstallTable::new(&["qwen"], &[SettingsPath::new(PathBase::Home, ".qwen")], &[USER], &[PROJECT])
+            .switches(&[
+                SwitchRow::flag(
+                    Scope::Managed,
+                    SettingsPath::new(PathBase::Root, "etc/qwen-code/settings.json"),
+                    "disableAllHooks",
+                    true,
+                ),
+                SwitchRow::flag(Scope::Project, PROJECT, "disableAllHooks", true),
+                SwitchRow::flag(Scope::User, USER, "disableAllHooks", true),
+            ])
+            .package("@qwen-code/qwen-code")
+            .prints_version(),
+    ),
     ..CLAUDE_LIKE
 };
+
+const USER: SettingsPath = SettingsPath::new(PathBase::Home, ".qwen/settings.json");
+const PROJECT: SettingsPath = SettingsPath::new(PathBase::Project, ".qwen/settings.json");
 
 const COMMON: &[FieldRow] = &[
     FieldRow::same("session_id").or("\"\""),

@@ -7,6 +7,8 @@ pub struct HostTable {
     pub failure_switch: Option<(&'static str, &'static str)>,
     /// Effect on a tool call if the program is missing.
     pub missing_program: HostBehavior,
+    /// `true` if prompts are blocked too whenever tools are blocked because the program is missing.
+    pub missing_program_blocks_prompts: bool,
     /// Effect on a tool call if the program is killed.
     pub killed: HostBehavior,
     /// Effect on a tool call if the program exceeds its timeout.

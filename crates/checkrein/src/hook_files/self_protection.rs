@@ -68,7 +68,9 @@ fn paths(place: &Locations, dir: &Path, logs: &[String]) -> Vec<String> {
     denied.extend(found.into_iter().filter(|dir| dir.is_absolute()).map(|dir| dir.join(&program)));
     let mut asked = vec![PathBuf::from("**/.checkrein")];
     for table in checkrein_dialects::ALL.iter().filter_map(|dialect| dialect.install) {
-        for spot in table.user.iter().chain(table.project) {
+        // Settings that switch hooks off have the same effect as a removed entry.
+        let switches = table.switches.iter().filter(|row| row.scope != Scope::Managed).map(|row| &row.file);
+        for spot in table.user.iter().chain(table.project).chain(switches) {
             asked.extend(place.bases(spot.base, dir).into_iter().map(|base| base.join(spot.path)));
         }
     }

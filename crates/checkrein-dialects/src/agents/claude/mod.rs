@@ -18,7 +18,7 @@ use crate::config::{
     Attribute, ConfigTable, DedupKey, FileFormat, FileRow, HandlerRow, HookFileLayout, HookKey, PathBase, PluginTable,
     TimeUnit,
 };
-use crate::install::{InstallTable, SettingsPath};
+use crate::install::{InstallTable, SettingsPath, SwitchRow};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{
     AnswerDetection, EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable,
@@ -70,6 +70,7 @@ const CLAUDE: Dialect = Dialect {
     },
     host: HostTable {
         failure_switch: Some(("onFailure", "\"block\"")),
+        missing_program_blocks_prompts: true,
         exit_reason: ExitReason::WithCommandLine,
         not_observable: &["in print mode, a turn that ended with an error of the service"],
         calls_each_entry: true,
@@ -82,7 +83,33 @@ const CLAUDE: Dialect = Dialect {
             &[SettingsPath::new(PathBase::Variable("CLAUDE_CONFIG_DIR", ".claude"), "settings.json")],
             &[SettingsPath::new(PathBase::Project, ".claude/settings.json")],
         )
-        .switch_since("2.1.295"),
+        .switch_since("2.1.295")
+        .switches(&[
+            SwitchRow::flag(Scope::Managed, MANAGED, "allowManagedHooksOnly", true),
+            SwitchRow::flag(Scope::Managed, MANAGED_PARTS, "allowManagedHooksOnly", true),
+            SwitchRow::flag(Scope::Managed, MANAGED_PARTS, "disableAllHooks", true),
+            SwitchRow::flag(Scope::Managed, MANAGED, "disableAllHooks", true),
+            SwitchRow::flag(
+                Scope::Local,
+                SettingsPath::new(PathBase::Repository, ".claude/settings.local.json"),
+                "disableAllHooks",
+                true,
+            ),
+            SwitchRow::flag(
+                Scope::Project,
+                SettingsPath::new(PathBase::Project, ".claude/settings.json"),
+                "disableAllHooks",
+                true,
+            ),
+            SwitchRow::flag(
+                Scope::User,
+                SettingsPath::new(PathBase::Variable("CLAUDE_CONFIG_DIR", ".claude"), "settings.json"),
+                "disableAllHooks",
+                true,
+            ),
+        ])
+        .package("@anthropic-ai/claude-code")
+        .prints_version(),
     ),
     ..CLAUDE_LIKE
 };
@@ -266,6 +293,9 @@ pub mod notification {
     /// The run did not resume: the setting is off.
     pub const QUOTA_AUTO_RESUME_DISABLED: &str = "quota_auto_resume_disabled";
 }
+
+const MANAGED: SettingsPath = SettingsPath::new(PathBase::Root, "etc/claude-code/managed-settings.json");
+const MANAGED_PARTS: SettingsPath = SettingsPath::new(PathBase::Root, "etc/claude-code/managed-settings.d/*");
 
 const FILES: &[FileRow] = &[
     FileRow::new(Scope::Managed, PathBase::Root, "etc/claude-code/managed-settings.json"),
