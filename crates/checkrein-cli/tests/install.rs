@@ -80,6 +80,26 @@ impl Place {
     }
 }
 
+/// Records the entries as trusted by the user, for an agent that needs it.
+fn trust_entries(place: &Place, agent: &str) {
+    if agent != "codex" {
+        return;
+    }
+    let hooks = place.json("home/.codex/hooks.json");
+    let file = place.home.path().canonicalize().unwrap().join(".codex/hooks.json");
+    let mut text = String::new();
+    for (event, groups) in hooks["hooks"].as_object().unwrap() {
+        let own = |group: &Value| calls(&group["hooks"].to_string()) > 0;
+        let group = groups.as_array().unwrap().iter().position(own).unwrap();
+        let snake = event.chars().fold(String::new(), |text, c| match c.is_uppercase() && !text.is_empty() {
+            true => text + "_" + &c.to_lowercase().to_string(),
+            false => text + &c.to_lowercase().to_string(),
+        });
+        text += &format!("[hooks.state.\"{}:{snake}:{group}:0\"]\ntrusted_hash = \"sha256:0\"\n", file.display());
+    }
+    place.write("home/.codex/config.toml", &text);
+}
+
 /// Number of calls of checkrein in a text.
 fn calls(text: &str) -> usize {
     text.matches("checkrein hook ").count()

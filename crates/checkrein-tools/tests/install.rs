@@ -6,11 +6,13 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use checkrein::dialects::config::PathBase;
-use checkrein::dialects::{ALL, Dialect, HostBehavior};
+use checkrein::dialects::{ALL, Dialect, HostBehavior, OffValue, SettingsPath, SwitchRow};
 use checkrein::hook_files::Locations;
 use checkrein::{RawJson, Scope};
 use checkrein_tools::install::{InstallError, Installer, Program};
 
+const SWITCHES_HEADER: &str =
+    "| agent | setting | of an administrator | of a repository | of the user |\n|---|---|---|---|---|\n";
 const HEADER: &str = "| agent | file | events | omitted events | killed | timed out | missing | hooks are not called for |\n|---|---|---|---|---|---|---|---|\n";
 
 fn table() -> String {
@@ -59,15 +61,57 @@ fn table() -> String {
     text
 }
 
-fn file(agent: &Dialect) -> String {
-    let settings = agent.install.unwrap().user;
-    let prefix = |base: PathBase| match base {
+/// Table of the settings that switch hooks off.
+fn switches() -> String {
+    let mut text = SWITCHES_HEADER.to_owned();
+    for agent in Installer::agents() {
+        let rows = agent.install.unwrap().switches;
+        let mut settings: Vec<String> = Vec::new();
+        for row in rows {
+            let setting = setting(row);
+            if settings.contains(&setting) {
+                continue;
+            }
+            let cell = |scopes: &[Scope]| {
+                let rows = rows.iter().filter(|other| self::setting(other) == setting && scopes.contains(&other.scope));
+                let files = rows.map(|row| {
+                    let file = format!("`{}`", shown(&row.file));
+                    let condition = if row.trusted_projects.is_some() { ", if the project is trusted" } else { "" };
+                    let effect = if row.is_ignored { " (no effect)" } else { "" };
+                    format!("{file}{condition}{effect}")
+                });
+                files.collect::<Vec<_>>().join(", ")
+            };
+            let (managed, project) = (cell(&[Scope::Managed]), cell(&[Scope::Project, Scope::Local]));
+            let user = cell(&[Scope::User]);
+            writeln!(text, "| `{}` | `{setting}` | {managed} | {project} | {user} |", agent.name).unwrap();
+            settings.push(setting);
+        }
+    }
+    text
+}
+
+fn setting(row: &SwitchRow) -> String {
+    match row.off {
+        OffValue::Flag(value) => format!("{}: {value}", row.key),
+        OffValue::Listed(name) => format!("{}: [\"{name}\"]", row.key),
+    }
+}
+
+fn shown(path: &SettingsPath) -> String {
+    let prefix = match path.base {
+        PathBase::Root => "/".to_owned(),
         PathBase::Home => "~/".to_owned(),
         PathBase::Config => "~/.config/".to_owned(),
         PathBase::Variable(_, home) => format!("~/{home}/"),
-        other => format!("{other:?}"),
+        _ => String::new(),
     };
-    let paths: Vec<_> = settings.iter().map(|path| format!("`{}{}`", prefix(path.base), path.path)).collect();
+    format!("{prefix}{}", path.path)
+}
+
+fn file(agent: &Dialect) -> String {
+    let settings = agent.install.unwrap().user;
+    let paths: Vec<_> = settings.iter().map(|path| format!("`{}`", shown(path))).collect();
     paths.join(" if it exists, else ")
 }
 
@@ -83,7 +127,11 @@ fn label(outcome: HostBehavior) -> &'static str {
 fn agents_table_in_docs_is_current() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/agents.md");
     let document = std::fs::read_to_string(&path).unwrap().replace("\r\n", "\n");
-    let (head, _) = document.split_once("--test install`. -->\n\n").unwrap();
+    let (head, _) = document.rsplit_once("--test install`. -->\n\n").unwrap();
+    // The first table follows its header, up to the next empty line.
+    let (before, rest) = head.split_once(SWITCHES_HEADER).unwrap();
+    let after = &rest[rest.find("\n\n").unwrap()..].trim_start();
+    let head = format!("{before}{}\n{after}", switches());
     let expected = format!("{head}--test install`. -->\n\n{}", table());
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&path, &expected).unwrap();

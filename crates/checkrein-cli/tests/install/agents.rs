@@ -130,6 +130,7 @@ fn install_is_idempotent_and_uninstall_restores() {
         assert!(again.stderr.contains("already installed"), "{again:?}");
         assert_eq!(again.stdout, "");
         assert_eq!(snapshot(&place), installed, "{}", agent.name);
+        trust_entries(&place, agent.name);
         let ran = place.fine(&["status", agent.name, "--no-versions"]);
         assert!(ran.stdout.contains("  user     installed  "), "{ran:?}");
         if let Some((_, path, text)) = before {
@@ -208,6 +209,56 @@ fn all_events_omits_events_that_need_an_answer() {
     assert!(claude["hooks"]["MessageDisplay"].is_array());
     assert!(claude["hooks"]["WorktreeCreate"].is_null());
     place.fine(&["status", "claude", "gemini", "--no-versions"]);
+}
+
+/// Letta prints a line for each hook before its own output, unless the entry is quiet.
+#[test]
+fn letta_entries_are_quiet() {
+    let place = Place::with(&[]);
+    place.fine(&["install", "letta"]);
+    let settings = place.json("home/.letta/settings.json");
+    for (event, groups) in settings["hooks"].as_object().unwrap() {
+        assert_eq!(groups[0]["hooks"][0]["quiet"], true, "{event}");
+    }
+    // Entries of an older release are not quiet, and are replaced.
+    place.write(
+        "home/.letta/settings.json",
+        &place.read("home/.letta/settings.json").replace("\"quiet\": true", "\"quiet\": false"),
+    );
+    assert_eq!(place.run(&["status", "letta", "--no-versions"]).code, 1);
+    place.fine(&["install", "letta"]);
+    assert_eq!(place.json("home/.letta/settings.json"), settings);
+}
+
+#[test]
+fn project_entries_do_not_block_other_users_unless_asked() {
+    for (agent, path, key) in [
+        ("claude", ".claude/settings.json", "onFailure"),
+        ("goose", ".agents/plugins/checkrein/hooks/hooks.json", "on_failure"),
+        ("cursor", ".cursor/hooks.json", "failClosed"),
+    ] {
+        let place = Place::with(&[]);
+        let ran = place.fine(&["install", agent, "--project"]);
+        assert!(!place.read(path).contains(key), "{agent}");
+        let without = "for users of this project without `checkrein` on their PATH, CI included, ";
+        assert!(ran.stderr.contains(&format!("{without}tools run unchecked")), "{ran:?}");
+        let (_, json) = place.run_json(&["status", agent, "--json", "--no-versions"]);
+        let project = &json["agents"][0]["places"][1];
+        assert_eq!((&project["blocks_on_failure"], &json["agents"][0]["stays_open"]), (&false.into(), &true.into()));
+        assert_eq!(json["agents"][0]["blocked_without_program"], false);
+        let ran = place.fine(&["install", agent, "--project", "--fail-closed"]);
+        assert!(ran.stderr.contains(&format!("{without}the agent blocks tools")), "{ran:?}");
+        assert!(place.read(path).contains(key), "{agent}");
+        let (_, json) = place.run_json(&["status", agent, "--json", "--no-versions"]);
+        assert_eq!(json["agents"][0]["places"][1]["drift"].to_string().matches("outdated").count(), 0, "{json}");
+        assert_eq!(
+            (&json["agents"][0]["stays_open"], &json["agents"][0]["blocked_without_program"]),
+            (&false.into(), &true.into())
+        );
+    }
+    // Agents without such a key always block.
+    let ran = Place::with(&[]).fine(&["install", "gemini", "--project"]);
+    assert!(ran.stderr.contains("the agent blocks tools and prompts"), "{ran:?}");
 }
 
 #[test]

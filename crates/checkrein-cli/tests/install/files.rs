@@ -13,13 +13,16 @@ fn installed(text: &str) -> Place {
 #[test]
 fn changes_are_shown_and_backed_up() {
     let place = Place::with(&[(CLAUDE, SETTINGS)]);
-    let dry = place.fine(&["install", "claude", "--dry-run"]);
+    let dry = place.fine(&["install", "claude", "--dry-run", "--diff"]);
     assert_eq!(place.read(CLAUDE), SETTINGS);
     assert_eq!(place.names("home/.claude"), ["settings.json"]);
-    assert!(dry.stdout.starts_with("--- DIR/home/.claude/settings.json\n+++ DIR/home/.claude/settings.json\n"));
-    let ran = place.fine(&["install", "claude"]);
-    assert!(ran.stdout.starts_with("change ~/.claude/settings.json: call checkrein at "), "{}", ran.stdout);
-    assert_eq!(ran.stdout.lines().count(), 1, "only a summary: {}", ran.stdout);
+    let diff = "\n--- DIR/home/.claude/settings.json\n+++ DIR/home/.claude/settings.json\n";
+    assert!(dry.stdout.contains(diff), "{}", dry.stdout);
+    for arguments in [&["install", "claude", "--dry-run"][..], &["install", "claude"]] {
+        let ran = place.fine(arguments);
+        assert!(ran.stdout.starts_with("change ~/.claude/settings.json: calls checkrein at "), "{}", ran.stdout);
+        assert_eq!(ran.stdout.lines().count(), 1, "only a summary: {}", ran.stdout);
+    }
     // Existing lines are kept, except for a list that was empty.
     let gone: Vec<_> = dry.stdout.lines().filter(|line| line.starts_with('-') && !line.starts_with("---")).collect();
     assert_eq!(gone, ["-    \"Stop\": []"]);
@@ -73,6 +76,8 @@ fn unreadable_settings_are_not_changed() {
         ),
         ("{\"hooks\": {\"PreToolUse\": {}}}", ":1:26: `PreToolUse` is an object, but must be an array"),
         ("{\"hooks\": {},\n \"hooks\": {}}", ":1:2: duplicate key `hooks`"),
+        ("{\"model\": \"opus\",}", ":1:17: claude cannot read this file: "),
+        ("{\"model\": \"opus\" // x\n}", ":1:18: claude cannot read this file: "),
         ("[1]", ":1:1: "),
         ("hooks:\n  - yaml\n", ":1:1: "),
     ] {
@@ -301,4 +306,40 @@ fn install_asks_on_a_terminal() {
     assert_eq!(place.read(CLAUDE), SETTINGS);
     let (code, said) = talk(&["install", "claude", "--yes"], &[]);
     assert!(code == 0 && !said.contains("[y/N]"), "{said}");
+}
+
+#[test]
+fn uninstall_removes_directories_that_install_created() {
+    let agents = ["copilot", "cline", "goose", "kiro"];
+    let place = Place::with(&[("home/.copilot/config.json", "{}"), ("home/.kiro/hooks/mine.json", "{}")]);
+    for scope in ["--user", "--project"] {
+        for agent in agents {
+            place.fine(&["install", agent, scope]);
+            place.fine(&["uninstall", agent, scope]);
+        }
+    }
+    for gone in ["home/.copilot/hooks", "home/.cline/hooks", "home/.agents", ".github", ".cline", ".agents", ".kiro"] {
+        assert!(!place.path(gone).exists(), "{gone}");
+    }
+    for kept in ["home/.copilot/config.json", "home/.kiro/hooks/mine.json", "home/.cline"] {
+        assert!(place.path(kept).exists(), "{kept}");
+    }
+}
+
+#[test]
+fn install_without_hooks_names_the_next_command() {
+    let place = Place::with(&[]);
+    let note = "there are no hooks yet, so nothing is checked: create some with `checkrein init --user`";
+    assert!(place.fine(&["install", "claude"]).stderr.contains(note));
+    place.write("home/.config/checkrein/hooks.yaml", "hooks: [{event: PreToolUse, command: exit 0}]\n");
+    assert!(!place.fine(&["install", "claude"]).stderr.contains("no hooks yet"));
+}
+
+#[test]
+fn backup_that_stays_is_explained() {
+    let place = installed(SETTINGS);
+    place.write(CLAUDE, &place.read(CLAUDE).replace("opus", "sonnet"));
+    let ran = place.fine(&["uninstall", "claude"]);
+    let told = "(its text before the installation is in ~/.claude/settings.json.checkrein-backup)";
+    assert!(ran.stderr.contains(told), "{ran:?}");
 }

@@ -35,6 +35,7 @@ fn concurrent_installs_of_all_agents_succeed() {
     let agents = ["claude", "codex", "gemini", "copilot", "vscode", "goose", "cline", "kiro"];
     all(agents.iter().map(|agent| start(&place, &["install", agent])).collect());
     for agent in agents {
+        trust_entries(&place, agent);
         place.fine(&["status", agent, "--no-versions"]);
     }
     assert_eq!(place.names("home/.copilot/hooks"), ["checkrein-vscode.json", "checkrein.json"]);

@@ -56,7 +56,8 @@ fn status_reports_missing_events() {
     for line in [
         "missing: BeforeTool",
         "if checkrein is killed: tools run",
-        "if checkrein is missing: tools are blocked",
+        "if checkrein is missing: tools and prompts are blocked",
+        "to uninstall without checkrein, delete the hooks with the command `checkrein hook gemini` from ~/.gemini/settings.json",
         "hooks are not called for: sub-agents",
     ] {
         assert!(shown.contains(line), "{line}\n{shown}");
@@ -72,12 +73,29 @@ fn status_reports_unreadable_settings() {
     assert!(user["why"].as_str().unwrap().contains("settings.json:1:"), "{user}");
 }
 
+/// A program in a package, which must not be started.
+const FORBIDDEN: &str = "#!/bin/sh\necho started >> started\necho 9.9.9\n";
+
 #[test]
-fn status_shows_versions_of_agents_on_path() {
+fn versions_come_from_files_or_from_harmless_programs() {
     let place = Place::with(&[
         ("bin/claude", "#!/bin/sh\n[ \"$1\" = --version ] && echo '2.1.325 (Claude Code)'\n"),
         ("bin/codex", "#!/bin/sh\nexit 3\n"),
+        ("bin/copilot", "#!/bin/sh\necho GitHub Copilot CLI 1.0.102.\n"),
+        ("lib/letta/package.json", r#"{"name": "@letta-ai/letta-code", "version": "0.32.18"}"#),
+        ("lib/letta/dist/package.json", r#"{"type": "module"}"#),
+        ("lib/letta/dist/letta.js", FORBIDDEN),
+        ("lib/package.json", r#"{"name": "other", "version": "7.7.7"}"#),
+        ("lib/gemini.js", FORBIDDEN),
+        ("qwen/versions/0.24.4", FORBIDDEN),
     ]);
+    for (link, target) in
+        [("letta", "lib/letta/dist/letta.js"), ("gemini", "lib/gemini.js"), ("qwen", "qwen/versions/0.24.4")]
+    {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(place.path(target), mode).unwrap();
+        std::os::unix::fs::symlink(place.path(target), place.path(&format!("bin/{link}"))).unwrap();
+    }
     let mut command = place.command(&["status", "--json"]);
     command.env("PATH", place.path("bin"));
     let output = command.output().unwrap();
@@ -86,33 +104,131 @@ fn status_shows_versions_of_agents_on_path() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|agent| (agent["agent"].as_str().unwrap(), agent["found"]["version"].clone()))
+        .map(|agent| (agent["agent"].as_str().unwrap(), agent["found"]["version"].as_str()))
         .collect();
-    assert_eq!(found, [("claude", "2.1.325".into()), ("codex", Value::Null)]);
-    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(
+        found,
+        [
+            ("claude", Some("2.1.325")),
+            ("codex", None),
+            ("gemini", None),
+            ("copilot", Some("1.0.102")),
+            ("qwen", Some("0.24.4")),
+            ("letta", Some("0.32.18"))
+        ]
+    );
+    assert!(!place.path("started").exists());
+    let text = place.command(&["status", "gemini"]).env("PATH", place.path("bin")).output().unwrap().stdout;
+    assert!(String::from_utf8_lossy(&text).contains("gemini (version unknown)"));
 }
 
 #[test]
-fn status_reports_disabled_hooks() {
-    for (agent, path, text) in [
-        ("claude", CLAUDE, "{\"disableAllHooks\": true}"),
-        ("gemini", "home/.gemini/settings.json", "{\"hooksConfig\": {\"enabled\": false}}"),
-        ("claude", ".claude/settings.json", "{\"disableAllHooks\": true}"),
+fn status_fails_unless_checkrein_is_installed() {
+    let place = Place::with(&[("home/.claude/x", ""), ("home/.gemini/x", "")]);
+    let ran = place.run(&["status"]);
+    assert!(ran.code == 1 && ran.stderr.contains("no agent calls checkrein"), "{ran:?}");
+    assert!(!ran.stdout.contains("if checkrein is") && !ran.stdout.contains("uninstall"), "{ran:?}");
+    place.fine(&["install", "claude"]);
+    place.fine(&["status"]);
+    place.fine(&["status", "claude"]);
+    assert_eq!(place.run(&["status", "gemini"]).code, 1);
+}
+
+/// Settings that switch hooks off, observed in the agents, and settings that do not.
+#[test]
+fn status_reports_switched_off_hooks() {
+    const TRUSTED: &str = "[projects.\"DIR\"]\ntrust_level = \"trusted\"\n";
+    for (agent, files, setting) in [
+        ("claude", &[(CLAUDE, "{\"disableAllHooks\": true}")][..], Some("disableAllHooks: true")),
+        ("claude", &[(".claude/settings.json", "{\"disableAllHooks\": true}")], Some("disableAllHooks: true")),
+        ("claude", &[(".claude/settings.local.json", "{\"disableAllHooks\": true}")], Some("disableAllHooks: true")),
+        // The setting of a narrower scope wins.
+        (
+            "claude",
+            &[(CLAUDE, "{\"disableAllHooks\": true}"), (".claude/settings.json", "{\"disableAllHooks\": false}")],
+            None,
+        ),
+        ("qwen", &[("home/.qwen/settings.json", "{\"disableAllHooks\": true}")], Some("disableAllHooks: true")),
+        ("qwen", &[(".qwen/settings.json", "{\"disableAllHooks\": true}")], Some("disableAllHooks: true")),
+        (
+            "gemini",
+            &[("home/.gemini/settings.json", "{\"hooksConfig\": {\"enabled\": false}}")],
+            Some("hooksConfig.enabled: false"),
+        ),
+        (
+            "gemini",
+            &[(".gemini/settings.json", "{\"hooksConfig\": {\"enabled\": false}}")],
+            Some("hooksConfig.enabled: false"),
+        ),
+        (
+            "gemini",
+            &[("home/.gemini/settings.json", "{\"hooksConfig\": {\"disabled\": [\"x\", \"checkrein\"]}}")],
+            Some("hooksConfig.disabled: [\"checkrein\"]"),
+        ),
+        (
+            "gemini",
+            &[(".gemini/settings.json", "{\"hooksConfig\": {\"disabled\": [\"checkrein\"]}}")],
+            Some("hooksConfig.disabled: [\"checkrein\"]"),
+        ),
+        ("gemini", &[(".gemini/settings.json", "{\"hooksConfig\": {\"disabled\": [\"other\"]}}")], None),
+        ("letta", &[(".letta/settings.local.json", "{\"hooks\": {\"disabled\": true}}")], Some("hooks.disabled: true")),
+        ("letta", &[(".letta/settings.json", "{\"hooks\": {\"disabled\": true}}")], None),
+        ("copilot", &[("home/.copilot/settings.json", "{\"disableAllHooks\": true}")], None),
+        ("copilot", &[(".github/copilot/settings.json", "{\"disableAllHooks\": true}")], None),
+        ("codex", &[("home/.codex/config.toml", "[features]\nhooks = false\n")], Some("features.hooks: false")),
+        ("codex", &[("home/.codex/config.toml", "[features]\nhooks = true\n")], None),
+        (
+            "codex",
+            &[("home/.codex/config.toml", TRUSTED), (".codex/config.toml", "[features]\nhooks = false\n")],
+            Some("features.hooks: false"),
+        ),
+        // Codex does not read this file before the user trusts the project.
+        ("codex", &[(".codex/config.toml", "[features]\nhooks = false\n")], None),
     ] {
-        let place = Place::with(&[(path, text)]);
-        let told = format!("{} disables all hooks", path.replace("home/", "~/"));
-        assert!(place.fine(&["install", agent]).stderr.contains(&told), "{path}");
+        let place = Place::with(&[]);
+        let dir = place.dir.path().canonicalize().unwrap();
+        for (path, text) in files {
+            place.write(path, &text.replace("DIR", &dir.to_string_lossy()));
+        }
+        let installed = place.fine(&["install", agent]);
         let ran = place.run(&["status", agent, "--no-versions"]);
-        assert!(ran.code == 1 && ran.stdout.contains(&told), "{ran:?}");
+        let (_, json) = place.run_json(&["status", agent, "--no-versions", "--json"]);
+        let found = &json["agents"][0]["switched_off"];
+        let Some(setting) = setting else {
+            assert!(found.as_array().unwrap().is_empty() && !ran.stdout.contains("switched off"), "{files:?} {ran:?}");
+            continue;
+        };
+        let path = files.last().unwrap().0;
+        let told = format!("`{setting}` in {} keeps the hooks from running", path.replace("home/", "~/"));
+        assert!(installed.stderr.contains(&told), "{told}\n{installed:?}");
+        let line =
+            format!("  switched off: {told}; fix: remove it there, because `checkrein install` does not change it");
+        assert!(ran.code == 1 && ran.stdout.contains(&line), "{line}\n{ran:?}");
+        assert!(!ran.stdout.contains("fix: run `checkrein install"), "{ran:?}");
+        assert_eq!((&found[0]["setting"], &json["agents"][0]["fine"]), (&setting.into(), &false.into()));
     }
 }
 
 #[test]
-fn status_reports_a_single_disabled_hook() {
-    let place = Place::with(&[("home/.gemini/settings.json", "{\"hooksConfig\": {\"disabled\": [\"checkrein\"]}}")]);
-    place.fine(&["install", "gemini"]);
-    let ran = place.run(&["status", "gemini", "--no-versions"]);
-    assert!(ran.code == 1 && ran.stdout.contains("changed: the entry for BeforeTool is disabled"), "{ran:?}");
+fn status_reports_entries_that_the_user_has_not_trusted() {
+    let place = Place::with(&[(
+        "home/.codex/hooks.json",
+        r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "true"}]}]}}"#,
+    )]);
+    place.fine(&["install", "codex"]);
+    let (code, agent) = status(&place, "codex");
+    assert_eq!((code, agent["places"][0]["untrusted"].as_array().unwrap().len()), (1, 12));
+    let ran = place.run(&["status", "codex", "--no-versions"]);
+    assert!(ran.stdout.contains("installed, but not trusted yet"), "{ran:?}");
+    trust_entries(&place, "codex");
+    assert_eq!(status(&place, "codex").0, 0);
+    // One entry less, and one that is disabled.
+    let path = "home/.codex/config.toml";
+    let text = place.read(path).replacen(":pre_tool_use:1:0", ":pre_tool_use:0:0", 1);
+    place.write(path, &text.replacen("stop:0:0\"]\n", "stop:0:0\"]\nenabled = false\n", 1));
+    let (code, agent) = status(&place, "codex");
+    assert_eq!((code, &agent["places"][0]["untrusted"]), (1, &serde_json::json!(["PreToolUse"])));
+    assert!(agent["switched_off"][0]["setting"].as_str().unwrap().ends_with("stop:0:0\".enabled: false"), "{agent}");
 }
 
 #[test]

@@ -15,7 +15,10 @@ const SHORT: Duration = Duration::from_secs(30);
 /// Options of the user.
 #[derive(Debug, Clone)]
 pub(super) struct Choice {
+    /// Entries have `--fail-open`.
     pub(super) fail_open: bool,
+    /// Entries have the agent's key that makes failures block.
+    pub(super) blocks_on_failure: bool,
     pub(super) all_events: bool,
 }
 
@@ -61,9 +64,11 @@ fn entry(
     let command = command(agent, row, program, choice);
     let class = if row.kind.contract().time == TimeClass::Closing { SHORT } else { LONG };
     let time = [row.timeout_cap, dialect.time.cap].into_iter().flatten().fold(class, Duration::min);
-    let spec = HookSpec::shell("checkrein", row.kind.clone(), command).dialect(dialect).timeout(time);
+    let mut spec = HookSpec::shell("checkrein", row.kind.clone(), command).dialect(dialect).timeout(time);
+    let keys = agent.install.map(|table| table.entry_keys).unwrap_or_default();
+    spec.unknown_keys.extend(keys.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())));
     // Most agents run the tool if its hook dies. Other events cannot be blocked.
-    match !choice.fail_open && dialect.is_gate(&row.kind) && dialect.host.failure_switch.is_some() {
+    match choice.blocks_on_failure && dialect.is_gate(&row.kind) && dialect.host.failure_switch.is_some() {
         true => spec.on_failure(FailurePolicy::Closed),
         false => spec,
     }

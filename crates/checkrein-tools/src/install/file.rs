@@ -62,10 +62,13 @@ pub(super) fn check_replaceable(path: &Path) -> Result<(), InstallError> {
     Ok(())
 }
 
+/// Number of attempts to lock a directory that other processes remove.
+const ATTEMPTS: usize = 100;
+
 /// Lock of a directory. While it is held, no other checkrein process changes files in it.
 #[derive(Debug)]
 pub(super) struct Lock {
-    _file: File,
+    file: File,
 }
 
 impl Lock {
@@ -81,7 +84,35 @@ impl Lock {
             fs4::FileExt::lock(&file)?;
             Ok(file)
         };
-        Ok(Self { _file: lock().map_err(InstallError::io("lock", directory))? })
+        Ok(Self { file: lock().map_err(InstallError::io("lock", directory))? })
+    }
+
+    /// Creates the directory and waits for its lock. A removal in another process can delete the empty directory in between, so
+    /// this is repeated until the locked directory exists.
+    pub(super) fn acquire_new(directory: &Path) -> Result<Self, InstallError> {
+        let mut last = None;
+        for _ in 0..ATTEMPTS {
+            fs::create_dir_all(directory).map_err(InstallError::io("create", directory))?;
+            match Self::acquire(directory) {
+                Ok(lock) if lock.is_current(directory) => return Ok(lock),
+                Ok(_) => {}
+                Err(error @ InstallError::Io { .. }) if !directory.exists() => last = Some(error),
+                Err(error) => return Err(error),
+            }
+        }
+        Err(last.unwrap_or_else(|| InstallError::io("lock", directory)(io::ErrorKind::NotFound.into())))
+    }
+
+    /// Returns `true` if the path still names the locked directory.
+    fn is_current(&self, directory: &Path) -> bool {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            let (Ok(locked), Ok(named)) = (self.file.metadata(), directory.metadata()) else { return false };
+            (locked.dev(), locked.ino()) == (named.dev(), named.ino())
+        }
+        #[cfg(not(unix))]
+        directory.is_dir()
     }
 }
 

@@ -41,19 +41,21 @@ mod file;
 mod our_entries;
 mod plan;
 mod status;
+mod switches;
+mod version;
 
 use std::path::{Path, PathBuf};
 
 use checkrein_core::Scope;
 use checkrein_dialects::config::{FileRow, PathBase};
 use checkrein_dialects::{Dialect, HostBehavior, InstallTable, SettingsPath};
-use checkrein_document::Format;
 
 pub use command::Program;
 pub use error::InstallError;
 pub use our_entries::is_installed;
 pub use plan::{Applied, Change, ChangeResult, Plan};
 pub use status::{Detected, Installed, State, Status};
+pub use switches::SwitchedOff;
 
 use checkrein::hook_files::Locations;
 use desired_entries::Choice;
@@ -65,14 +67,23 @@ pub struct Installer {
     dir: PathBuf,
     program: Program,
     shared: Program,
-    choice: Choice,
+    fail_open: bool,
+    fail_closed: bool,
+    all_events: bool,
 }
 
 impl Installer {
     /// Installer for agents that are started in `dir` and call `program`.
     pub fn new(dir: impl Into<PathBuf>, program: Program) -> Self {
-        let choice = Choice { fail_open: false, all_events: false };
-        Self { place: Locations::default(), dir: dir.into(), program, shared: Program::by_name(), choice }
+        Self {
+            place: Locations::default(),
+            dir: dir.into(),
+            program,
+            shared: Program::by_name(),
+            fail_open: false,
+            fail_closed: false,
+            all_events: false,
+        }
     }
 
     /// Program that entries in project files call. Default: `checkrein` by name, because each user of a shared file may have it
@@ -93,7 +104,16 @@ impl Installer {
     /// Sets whether tools run if checkrein itself fails.
     #[must_use]
     pub fn fail_open(mut self, open: bool) -> Self {
-        self.choice.fail_open = open;
+        self.fail_open = open;
+        self
+    }
+
+    /// Sets whether entries in project files block tools if checkrein is missing or killed, where the agent has a key for that.
+    /// Entries of the user always do, unless [`fail_open`](Self::fail_open) is set. Other users of a project may not have
+    /// checkrein.
+    #[must_use]
+    pub fn fail_closed(mut self, closed: bool) -> Self {
+        self.fail_closed = closed;
         self
     }
 
@@ -101,8 +121,14 @@ impl Installer {
     /// whole conversations.
     #[must_use]
     pub fn all_events(mut self, all: bool) -> Self {
-        self.choice.all_events = all;
+        self.all_events = all;
         self
+    }
+
+    /// Options of entries of this scope.
+    fn choice(&self, scope: Scope) -> Choice {
+        let blocks_on_failure = !self.fail_open && (scope == Scope::User || self.fail_closed);
+        Choice { fail_open: self.fail_open, blocks_on_failure, all_events: self.all_events }
     }
 
     /// Agents whose settings checkrein can edit.
@@ -134,7 +160,8 @@ impl Installer {
     fn manual_install_error(&self, agent: &'static Dialect) -> InstallError {
         // Users can edit files with commands. Generations of an agent are no agents of their own.
         let can_paste = !agent.config.files.is_empty() && !agent.has_all_events && !agent.name.contains('@');
-        let paste = if can_paste { desired_entries::entries(agent, &self.shared, &self.choice) } else { None };
+        let paste =
+            if can_paste { desired_entries::entries(agent, &self.shared, &self.choice(Scope::Project)) } else { None };
         InstallError::ByHand { agent: agent.name, by_hand: by_hand(agent), paste }
     }
 
@@ -148,27 +175,6 @@ impl Installer {
             return Err(InstallError::Nowhere { agent: agent.name, scope });
         };
         Ok((paths.remove(index), paths))
-    }
-
-    /// Settings in the agent's files that keep the installed hooks from running, one sentence each.
-    fn switched_off(&self, agent: &'static Dialect, scope: Scope) -> Vec<String> {
-        let dialect = desired_entries::entry_dialect(agent);
-        let mut found = Vec::new();
-        for row in dialect.config.files.iter().filter(|row| !row.path.contains('*') && row.extensions.is_empty()) {
-            for path in self.place.bases(row.base, &self.dir).iter().map(|base| base.join(row.path)) {
-                let Some(text) = file::read_text(&path) else { continue };
-                let shown = path.display();
-                let format = Format::from_path(&path).unwrap_or(Format::Json);
-                let settings = dialect.decode(&shown.to_string(), row.scope, &text, format).settings;
-                if settings.disable_all == Some(true) {
-                    found.push(format!("{shown} disables all hooks"));
-                }
-                if settings.managed_only == Some(true) && row.scope == Scope::Managed && scope != Scope::Managed {
-                    found.push(format!("{shown} allows only managed hooks"));
-                }
-            }
-        }
-        found
     }
 
     fn resolve(&self, settings: &SettingsPath) -> Option<PathBuf> {
@@ -191,8 +197,9 @@ impl Installer {
 
     /// Notes for the user about an agent that calls checkrein.
     fn notes(&self, agent: &'static Dialect, scope: Scope, path: &Path) -> Vec<String> {
-        let mut notes = self.switched_off(agent, scope);
-        let program = self.program_at(scope);
+        let off = self.switched_off(agent);
+        let mut notes: Vec<_> = off.iter().map(ToString::to_string).collect();
+        let (program, choice) = (self.program_at(scope), self.choice(scope));
         if !program.is_found(&self.place) {
             notes.push(format!("`{}` not found: the agent cannot call it", program.path().display()));
         }
@@ -202,16 +209,21 @@ impl Installer {
                     .to_owned(),
             );
         }
-        if let Some(warning) = stays_open(agent, self.choice.fail_open) {
+        if let Some(warning) = stays_open(agent, &choice) {
             notes.push(warning);
         }
-        if !self.choice.fail_open
+        if choice.blocks_on_failure
             && let Some(since) = agent.install.and_then(|table| table.switch_since)
         {
             notes.push(format!("versions before {since} run tools if checkrein is killed"));
         }
-        if blocked_without_program(agent, self.choice.fail_open) {
-            notes.push("tools are blocked if checkrein is missing: uninstall before you delete it".to_owned());
+        let blocks = blocked_without_program(agent, choice.blocks_on_failure);
+        if scope != Scope::User {
+            notes.push(for_other_users(agent, &choice));
+        } else if blocks {
+            let blocked = blocked_actions(agent);
+            notes.push(format!("{blocked} are blocked if checkrein is missing: uninstall before you delete it"));
+            notes.push(format!("to uninstall without checkrein, {}", removal_by_hand(agent, path)));
         }
         let others = self.also_read_by(agent, path);
         if !others.is_empty() {
@@ -231,9 +243,10 @@ fn joined(names: &[&str]) -> String {
 }
 
 /// Warning if the agent runs tools although its hook was killed. Only a setting of the agent can prevent that.
-fn stays_open(agent: &'static Dialect, fail_open: bool) -> Option<String> {
+fn stays_open(agent: &'static Dialect, choice: &Choice) -> Option<String> {
     match (agent.host.failure_switch, agent.host.killed) {
-        _ if fail_open => Some("tools run if checkrein fails (--fail-open)".to_owned()),
+        _ if choice.fail_open => Some("tools run if checkrein fails (--fail-open)".to_owned()),
+        (Some(_), _) if !choice.blocks_on_failure => Some("tools run if checkrein is killed".to_owned()),
         (Some(_), _) | (None, HostBehavior::Blocked) => None,
         (None, HostBehavior::Runs) => {
             Some("tools run if checkrein is killed; the agent has no setting against that".to_owned())
@@ -242,9 +255,42 @@ fn stays_open(agent: &'static Dialect, fail_open: bool) -> Option<String> {
     }
 }
 
-/// Returns `true` if the agent blocks tools when the program is missing: by itself, or because of its setting for failed hooks.
-fn blocked_without_program(agent: &'static Dialect, fail_open: bool) -> bool {
-    agent.host.missing_program == HostBehavior::Blocked || (agent.host.failure_switch.is_some() && !fail_open)
+/// Returns `true` if the agent blocks tools when the program is missing: by itself, or because its entries have the key for that.
+fn blocked_without_program(agent: &'static Dialect, blocks_on_failure: bool) -> bool {
+    agent.host.missing_program == HostBehavior::Blocked || (agent.host.failure_switch.is_some() && blocks_on_failure)
+}
+
+/// Actions that the agent blocks when the program is missing.
+fn blocked_actions(agent: &'static Dialect) -> &'static str {
+    if agent.host.missing_program_blocks_prompts { "tools and prompts" } else { "tools" }
+}
+
+/// Effect of a project's entries on users who do not have checkrein.
+fn for_other_users(agent: &'static Dialect, choice: &Choice) -> String {
+    let users = "for users of this project without `checkrein` on their PATH, CI included,";
+    if blocked_without_program(agent, choice.blocks_on_failure) {
+        return format!("{users} the agent blocks {}", blocked_actions(agent));
+    }
+    let behavior = match (agent.host.failure_switch, agent.host.missing_program) {
+        (Some(_), _) => "tools run unchecked, and the agent may report a failed hook; --fail-closed blocks tools there",
+        (None, HostBehavior::Unknown) => "it is unknown whether tools run",
+        (None, _) => "tools run unchecked, and the agent may report a failed hook",
+    };
+    format!("{users} {behavior}")
+}
+
+/// Instruction for the removal of entries without checkrein.
+fn removal_by_hand(agent: &'static Dialect, path: &Path) -> String {
+    let shown = path.display();
+    let is_own_file = path.components().any(|part| part.as_os_str().to_string_lossy().starts_with("checkrein"));
+    if agent.config.format.is_programs() {
+        format!("delete the files in {shown} that call it")
+    } else if is_own_file {
+        format!("delete {shown}")
+    } else {
+        let dialect = desired_entries::entry_dialect(agent).name;
+        format!("delete the hooks with the command `checkrein hook {dialect}` from {shown}")
+    }
 }
 
 /// Instructions for an agent whose settings checkrein cannot edit.

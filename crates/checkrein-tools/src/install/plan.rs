@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use checkrein::internal::repository;
 use checkrein_core::Scope;
 use checkrein_dialects::Dialect;
-use checkrein_document::Format;
+use checkrein_document::{Format, LineColumn};
 
-use super::edit::EditError;
+use super::edit::{self, EditError};
 use super::file::{self, Lock};
 use super::our_entries::{has_ours, is_own, with_entries, without_entries};
 use super::{InstallError, Installer, desired_entries};
@@ -45,13 +45,15 @@ pub struct Change {
     edit: Edit,
     /// Directory that the file must not leave.
     project: Option<PathBuf>,
+    /// Directory of the user or of the project, which stays even if it is empty.
+    base: PathBuf,
 }
 
 /// Edit of a file, independent of its current text.
 #[derive(Debug, Clone)]
 enum Edit {
     /// Replaces our entries for this agent with these.
-    Add { agent: &'static str, entries: String },
+    Add { agent: &'static Dialect, entries: String },
     /// Removes our entries for this agent. `entries` are those that an installation would write now.
     Strip { agent: &'static str, entries: String },
     /// Writes a program.
@@ -101,6 +103,17 @@ impl Installer {
         repository(&self.dir).unwrap_or(&self.dir)
     }
 
+    /// Base directory of a settings file.
+    fn base_of(&self, agent: &'static Dialect, scope: Scope, path: &Path) -> PathBuf {
+        let candidates = agent.install.map(|table| if scope == Scope::User { table.user } else { table.project });
+        let bases = candidates.into_iter().flatten().flat_map(|settings| self.place.bases(settings.base, &self.dir));
+        // The agent's own directory stays too.
+        let signs = agent.install.into_iter().flat_map(|table| table.signs).filter_map(|sign| self.resolve(sign));
+        let mut found: Vec<_> = bases.chain(signs).filter(|base| path.starts_with(base)).collect();
+        found.sort_by_key(|base| base.components().count());
+        found.pop().unwrap_or_else(|| file::directory_of(path).to_owned())
+    }
+
     /// Plans an installation for an agent: in the user's settings or, with [`Scope::Project`], in those of the directory.
     ///
     /// # Errors
@@ -109,27 +122,33 @@ impl Installer {
         let (target, others) = self.targets(agent, scope)?;
         let root = self.project_root();
         let project = if scope == Scope::User { None } else { Some(root) };
-        let program = self.program_at(scope);
-        let rows = || desired_entries::events(agent, self.choice.all_events);
+        let base = self.base_of(agent, scope, &target);
+        let (program, choice) = (self.program_at(scope), self.choice(scope));
+        let rows = || desired_entries::events(agent, self.all_events);
         let dialect = desired_entries::entry_dialect(agent).name;
         let mut changes = Vec::new();
         if agent.config.format.is_programs() {
             for row in rows() {
-                let text = desired_entries::script(agent, row, program, &self.choice);
-                changes.push(Change::new(target.join(row.name), Edit::WriteFile { agent: dialect, text }, project)?);
+                let text = desired_entries::script(agent, row, program, &choice);
+                changes.push(Change::new(
+                    target.join(row.name),
+                    Edit::WriteFile { agent: dialect, text },
+                    project,
+                    &base,
+                )?);
             }
         } else {
-            let entries = desired_entries::entries(agent, program, &self.choice)
-                .ok_or_else(|| self.manual_install_error(agent))?;
+            let entries =
+                desired_entries::entries(agent, program, &choice).ok_or_else(|| self.manual_install_error(agent))?;
             for other in others {
-                let change = Change::new(other, Edit::Strip { agent: dialect, entries: entries.clone() }, project)?;
+                let change =
+                    Change::new(other, Edit::Strip { agent: dialect, entries: entries.clone() }, project, &base)?;
                 changes.extend(change.is_needed().then_some(change));
             }
-            changes.push(Change::new(target.clone(), Edit::Add { agent: dialect, entries }, project)?);
+            changes.push(Change::new(target.clone(), Edit::Add { agent, entries }, project, &base)?);
         }
         let mut notes = self.notes(agent, scope, &target);
         for change in &changes {
-            notes.extend(unreadable_note(agent, scope, change));
             notes.extend(link_note(change));
         }
         Ok(Plan { agent, scope, changes, events: rows().map(|row| row.name).collect(), notes })
@@ -143,39 +162,30 @@ impl Installer {
         let (target, others) = self.targets(agent, scope)?;
         let root = self.project_root();
         let project = if scope == Scope::User { None } else { Some(root) };
+        let base = self.base_of(agent, scope, &target);
         let dialect = desired_entries::entry_dialect(agent).name;
         let mut changes = Vec::new();
         if agent.config.format.is_programs() {
             for row in agent.events {
-                let change = Change::new(target.join(row.name), Edit::RemoveFile { agent: dialect }, project)?;
+                let change = Change::new(target.join(row.name), Edit::RemoveFile { agent: dialect }, project, &base)?;
                 changes.extend(change.is_needed().then_some(change));
             }
         } else {
             let program = self.program_at(scope);
-            let entries = desired_entries::entries(agent, program, &self.choice)
+            let entries = desired_entries::entries(agent, program, &self.choice(scope))
                 .ok_or_else(|| self.manual_install_error(agent))?;
             for path in others.into_iter().chain([target]) {
-                changes.push(Change::new(path, Edit::Strip { agent: dialect, entries: entries.clone() }, project)?);
+                changes.push(Change::new(
+                    path,
+                    Edit::Strip { agent: dialect, entries: entries.clone() },
+                    project,
+                    &base,
+                )?);
             }
         }
         let notes = changes.iter().filter_map(link_note).collect();
         Ok(Plan { agent, scope, changes, events: Vec::new(), notes })
     }
-}
-
-/// Note that the agent cannot read the changed file. The installer does not fix other faults of the file.
-fn unreadable_note(agent: &'static Dialect, scope: Scope, change: &Change) -> Option<String> {
-    if agent.config.format.is_programs() {
-        return None;
-    }
-    let text = change.after.as_deref()?;
-    let path = change.path.display().to_string();
-    let decoded = desired_entries::entry_dialect(agent).decode(&path, scope, text, Format::Json);
-    if !decoded.unreadable {
-        return None;
-    }
-    let why = decoded.diagnostics.first()?;
-    Some(format!("{} may not be able to read {path}: {}", agent.name, why.message))
 }
 
 /// Note that the path is a symbolic link, with the file that changes.
@@ -203,13 +213,21 @@ impl Plan {
 }
 
 impl Change {
-    fn new(path: PathBuf, edit: Edit, project: Option<&Path>) -> Result<Self, InstallError> {
+    fn new(path: PathBuf, edit: Edit, project: Option<&Path>, base: &Path) -> Result<Self, InstallError> {
         let read = file::read(&path, project)?;
         let after = edit.text(&path, read.text.as_deref(), read_backup(&read.real).as_deref())?;
         if after != read.text {
             file::check_replaceable(&read.real)?;
         }
-        Ok(Self { path, real: read.real, before: read.text, after, edit, project: project.map(Path::to_owned) })
+        Ok(Self {
+            path,
+            real: read.real,
+            before: read.text,
+            after,
+            edit,
+            project: project.map(Path::to_owned),
+            base: base.to_owned(),
+        })
     }
 
     /// Returns `true` if the file would change.
@@ -220,12 +238,13 @@ impl Change {
     fn apply(&self) -> Result<Applied, InstallError> {
         let unchanged = || Applied { path: self.path.clone(), done: ChangeResult::Unchanged, backup: None };
         let directory = file::directory_of(&self.real);
-        if self.after.is_some() {
-            std::fs::create_dir_all(directory).map_err(InstallError::io("create", directory))?;
-        } else if !directory.is_dir() {
+        let _lock = if self.after.is_some() {
+            Lock::acquire_new(directory)?
+        } else if directory.is_dir() {
+            Lock::acquire(directory)?
+        } else {
             return Ok(unchanged());
-        }
-        let _lock = Lock::acquire(directory)?;
+        };
         let read = file::read(&self.path, self.project.as_deref())?;
         let original = read_backup(&read.real);
         let after = self.edit.text(&self.path, read.text.as_deref(), original.as_deref())?;
@@ -234,7 +253,7 @@ impl Change {
         }
         let mut backup = None;
         if let (Edit::Add { agent, .. }, Some(before)) = (&self.edit, &read.text)
-            && !has_ours(before, agent)
+            && !has_ours(before, desired_entries::entry_dialect(agent).name)
         {
             backup = Some(file::back_up(&read.real, before)?);
         }
@@ -245,7 +264,7 @@ impl Change {
             }
             None => {
                 file::remove(&read.real)?;
-                remove_own_directories(&read.real);
+                remove_empty_directories(&self.path, &self.base);
                 ChangeResult::Removed
             }
         };
@@ -265,10 +284,9 @@ fn read_backup(real: &Path) -> Option<String> {
     file::read_text(&file::newest_backup(real)?)
 }
 
-/// Removes empty directories up to the one named `checkrein`, which only an installation creates.
-fn remove_own_directories(path: &Path) {
-    let own = path.ancestors().skip(1).position(|above| above.file_name().is_some_and(|name| name == "checkrein"));
-    for directory in path.ancestors().skip(1).take(own.map_or(0, |own| own + 1)) {
+/// Removes empty directories above a removed file, up to the base directory. An installation creates them again.
+fn remove_empty_directories(path: &Path, base: &Path) {
+    for directory in path.ancestors().skip(1).take_while(|above| *above != base && above.starts_with(base)) {
         if std::fs::remove_dir(directory).is_err() {
             break;
         }
@@ -284,7 +302,12 @@ impl Edit {
             message: error.message,
         };
         match self {
-            Self::Add { agent, entries } => with_entries(text, original, agent, entries).map(Some).map_err(broken),
+            Self::Add { agent, entries } => {
+                let dialect = desired_entries::entry_dialect(agent);
+                let after = with_entries(text, original, dialect.name, entries).map_err(broken)?;
+                check_readable(dialect, path, text)?;
+                Ok(Some(after))
+            }
             Self::Strip { agent, entries } => match text {
                 Some(text) => without_entries(text, original, agent, entries).map_err(broken),
                 None => Ok(None),
@@ -299,6 +322,20 @@ impl Edit {
             Self::RemoveFile { agent } => Ok(text.filter(|text| !is_script(text, agent)).map(str::to_owned)),
         }
     }
+}
+
+/// Refuses a file that the agent cannot parse: it would not read the entries either.
+fn check_readable(dialect: &'static Dialect, path: &Path, text: Option<&str>) -> Result<(), InstallError> {
+    let Some(text) = text.filter(|text| !edit::is_blank(text)) else { return Ok(()) };
+    let decoded = dialect.decode(&path.display().to_string(), Scope::User, text, Format::Json);
+    if !decoded.unreadable {
+        return Ok(());
+    }
+    let found = decoded.diagnostics.first();
+    let place = found.and_then(|found| found.at.as_ref()).map_or(LineColumn { line: 1, column: 1 }, |at| at.place);
+    let why = found.map(|found| found.message.as_str()).unwrap_or_default();
+    let message = format!("{} cannot read this file: {why}", dialect.agent());
+    Err(InstallError::Broken { path: path.to_owned(), place, message })
 }
 
 fn is_script(text: &str, agent: &str) -> bool {

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use checkrein::hook_files::UserDirs;
-use checkrein_core::{HookState, Scope};
+use checkrein_core::Scope;
 use checkrein_dialects::{CommandLine, Dialect, EventRow, HandlerSpec, HostBehavior};
 use checkrein_document::Format;
 
 use super::command::{self, is_program, on_path};
 use super::desired_entries::{self, Choice};
 use super::our_entries::{has_ours, is_own, own_hooks, parse_tree};
-use super::{Installer, Program, blocked_without_program, by_hand, file};
+use super::{Installer, Program, SwitchedOff, blocked_without_program, by_hand, file, removal_by_hand, version};
 
 /// Status of an agent.
 #[derive(Debug, Clone)]
@@ -26,18 +26,33 @@ pub struct Status {
     pub places: Vec<Installed>,
     /// Instructions for the user, if checkrein cannot edit the settings.
     pub by_hand: Option<String>,
+    /// Settings of the agent that keep the entries from having an effect. Empty if there are no entries.
+    pub switched_off: Vec<SwitchedOff>,
     /// `true` if tools run when checkrein is killed, with a version that supports the agent's setting for failed hooks. `None`
-    /// if unknown.
+    /// if unknown, or if there are no entries.
     pub stays_open: Option<bool>,
     /// First version that supports that setting, if older ones ignore it.
     pub switch_since: Option<&'static str>,
-    /// `true` if tools are blocked when the program is missing: by the agent itself, or by its setting for failed hooks.
+    /// `true` if tools are blocked when the program is missing: by the agent itself, or by its setting for failed hooks. `false`
+    /// if there are no entries.
     pub blocked_without_program: bool,
+    /// `true` if prompts are blocked then too.
+    pub prompts_blocked_without_program: bool,
     /// Actions for which the agent calls no hooks, one phrase each.
     pub unseen: &'static [&'static str],
 }
 
 impl Status {
+    /// Returns `true` if settings of the user or of the project have entries of checkrein.
+    pub fn is_installed(&self) -> bool {
+        self.places.iter().any(|place| place.state == State::Installed)
+    }
+
+    /// Returns `true` if all entries are up to date and no setting keeps them from having an effect, or if there are none.
+    pub fn is_fine(&self) -> bool {
+        self.switched_off.is_empty() && self.places.iter().all(Installed::is_fine)
+    }
+
     /// `true` if tools run when checkrein is killed, with this version of the agent. `None` if unknown.
     pub fn stays_open_with(&self, version: Option<&str>) -> Option<bool> {
         let numbers = |version: &str| -> Vec<u64> {
@@ -56,6 +71,10 @@ impl Status {
 pub struct Detected {
     /// Program of the agent on `PATH`.
     pub program: Option<PathBuf>,
+    /// Version of the program, if its files tell it.
+    pub version: Option<String>,
+    /// `true` if the program can be started for its version.
+    pub prints_version: bool,
     /// Directories of the agent that exist.
     pub directories: Vec<PathBuf>,
 }
@@ -86,8 +105,14 @@ pub struct Installed {
     pub left_out: Vec<&'static str>,
     /// Other differences from a new installation, one sentence each.
     pub drift: Vec<String>,
+    /// Events whose entries the agent skips until the user trusts them.
+    pub untrusted: Vec<&'static str>,
     /// `true` if the entries have `--fail-open`.
     pub fails_open: bool,
+    /// `true` if the entries have the agent's key that makes failures block.
+    pub blocks_on_failure: bool,
+    /// Instruction for the removal of the entries without checkrein.
+    pub removal_by_hand: String,
     /// Directories of the user that the entries name.
     pub dirs: UserDirs,
     /// Other agents that read the same file.
@@ -107,13 +132,18 @@ pub enum State {
 }
 
 impl Installed {
-    /// Returns `true` if the entries are up to date, or if there are none.
+    /// Returns `true` if the entries are up to date and trusted, or if there are none.
     pub fn is_fine(&self) -> bool {
         match self.state {
             State::Absent => true,
-            State::Installed => self.missing.is_empty() && self.drift.is_empty(),
+            State::Installed => !self.is_outdated() && self.untrusted.is_empty(),
             State::Broken(_) => false,
         }
+    }
+
+    /// Returns `true` if a new installation would change the entries.
+    pub fn is_outdated(&self) -> bool {
+        !self.missing.is_empty() || !self.drift.is_empty()
     }
 }
 
@@ -127,23 +157,41 @@ impl Installer {
     /// Determines the status of an agent.
     pub fn status(&self, agent: &'static Dialect) -> Status {
         let scopes = [Scope::User, Scope::Project];
-        let places: Vec<_> = scopes.into_iter().filter_map(|scope| self.installed(agent, scope)).collect();
+        let mut switched_off = Vec::new();
+        let mut places = Vec::new();
+        for mut place in scopes.into_iter().filter_map(|scope| self.installed(agent, scope)) {
+            if place.state == State::Installed
+                && let Some(trust) = self.trust(agent, place.scope, &place.path)
+            {
+                place.untrusted = trust.untrusted;
+                switched_off.extend(trust.disabled);
+            }
+            places.push(place);
+        }
+        let is_installed = places.iter().any(|place| place.state == State::Installed);
+        if is_installed {
+            switched_off.extend(self.switched_off(agent));
+        }
         let host = &agent.host;
-        let opened = places.iter().any(|place| place.fails_open);
+        let blocks = places.iter().any(|place| place.blocks_on_failure);
         let stays_open = match (host.failure_switch, host.killed) {
-            (Some(_), _) => Some(opened),
+            _ if !is_installed => None,
+            (Some(_), _) => Some(!blocks),
             (None, HostBehavior::Runs) => Some(true),
             (None, HostBehavior::Blocked) => Some(false),
             (None, HostBehavior::Unknown) => None,
         };
+        let is_blocked = is_installed && blocked_without_program(agent, blocks);
         Status {
             agent: agent.name,
             found: self.found(agent),
             places,
             by_hand: agent.install.is_none().then(|| by_hand(agent)),
+            switched_off,
             stays_open,
-            switch_since: agent.install.and_then(|table| table.switch_since),
-            blocked_without_program: blocked_without_program(agent, opened),
+            switch_since: agent.install.and_then(|table| table.switch_since).filter(|_| blocks),
+            blocked_without_program: is_blocked,
+            prompts_blocked_without_program: is_blocked && host.missing_program_blocks_prompts,
             unseen: host.not_observable,
         }
     }
@@ -154,8 +202,11 @@ impl Installer {
             let program = agent.host.programs.iter().find_map(|name| on_path(Path::new(name), &self.place));
             return Detected { program, ..Detected::default() };
         };
+        let program = table.programs.iter().find_map(|name| on_path(Path::new(name), &self.place));
         Detected {
-            program: table.programs.iter().find_map(|name| on_path(Path::new(name), &self.place)),
+            version: program.as_deref().and_then(|program| version::from_files(&table, program)),
+            prints_version: table.prints_version,
+            program,
             directories: table
                 .signs
                 .iter()
@@ -171,6 +222,7 @@ impl Installer {
         let has = |path: &PathBuf| file::read_text(path).is_some_and(|text| has_ours(&text, dialect));
         let path = others.into_iter().find(|other| !has(&target) && has(other)).unwrap_or_else(|| target.clone());
         let also_read_by = self.also_read_by(agent, &path);
+        let removal_by_hand = removal_by_hand(agent, &path);
         let mut installed = Installed {
             scope,
             path,
@@ -179,7 +231,10 @@ impl Installer {
             missing: Vec::new(),
             left_out: Vec::new(),
             drift: Vec::new(),
+            untrusted: Vec::new(),
             fails_open: false,
+            blocks_on_failure: false,
+            removal_by_hand,
             dirs: UserDirs::default(),
             also_read_by,
         };
@@ -193,11 +248,8 @@ impl Installer {
             Ok((entries, texts)) => self.compare(agent, &mut installed, &entries, &texts),
             Err(why) => installed.state = State::Broken(why),
         }
-        if installed.state == State::Installed {
-            if installed.path != target {
-                installed.drift.push(format!("the agent reads {} instead", target.display()));
-            }
-            installed.drift.extend(self.switched_off(agent, scope));
+        if installed.state == State::Installed && installed.path != target {
+            installed.drift.push(format!("the agent reads {} instead", target.display()));
         }
         Some(installed)
     }
@@ -228,11 +280,17 @@ impl Installer {
                 installed.drift.push(format!("calls checkrein with {named} instead of {wanted}"));
             }
         }
-        let choice = Choice {
-            // The option of the existing entries.
-            fail_open: !calls.is_empty() && calls.iter().all(|(_, call)| call.fail_open),
-            all_events: true,
+        // The options of the existing entries.
+        let fail_open = !calls.is_empty() && calls.iter().all(|(_, call)| call.fail_open);
+        let switch = agent.host.failure_switch.map(|(key, _)| format!("\"{key}\":"));
+        installed.blocks_on_failure =
+            switch.is_some_and(|switch| texts.hooks.iter().any(|(_, text)| text.contains(&switch)));
+        // Entries of the user always have the key, unless they fail open.
+        let blocks_on_failure = match installed.scope {
+            Scope::User => !fail_open,
+            _ => installed.blocks_on_failure,
         };
+        let choice = Choice { fail_open, blocks_on_failure, all_events: true };
         installed.fails_open = choice.fail_open;
         installed.dirs = programs.first().map(|program| program.dirs().clone()).unwrap_or_default();
         let program = programs.first().unwrap_or(expected);
@@ -251,20 +309,16 @@ impl Installer {
             return Err(format!("{} cannot read this file: {why}", agent.name));
         }
         let mut entries = Vec::new();
-        let mut disabled = Vec::new();
         for spec in &decoded.hooks {
             let HandlerSpec::Command(command) = &spec.handler else { continue };
             let CommandLine::Shell { text, .. } = &command.run else { continue };
             let rows = dialect.events.iter().filter(|row| spec.kinds.contains(&row.kind));
             if is_own(text, dialect.name) {
-                if spec.state == HookState::Disabled {
-                    disabled.extend(rows.clone().map(|row| row.name));
-                }
                 entries.extend(rows.map(|event| Entry { event, command: text.clone() }));
             }
         }
         let hooks = parse_tree(&text).map(|root| own_hooks(&root, dialect.name)).unwrap_or_default();
-        Ok((entries, Texts { hooks, disabled, scripts: Vec::new() }))
+        Ok((entries, Texts { hooks, scripts: Vec::new() }))
     }
 
     /// Our programs in a directory.
@@ -297,8 +351,6 @@ fn directories(program: &Program) -> String {
 struct Texts {
     /// Path of keys and canonical text of each entry.
     hooks: Vec<(String, String)>,
-    /// Events whose entries are disabled.
-    disabled: Vec<&'static str>,
     scripts: Vec<Script>,
 }
 
@@ -311,8 +363,7 @@ struct Script {
 impl Texts {
     /// Differences from the texts of a new installation, one sentence each.
     fn changed(&self, agent: &'static Dialect, program: &Program, choice: &Choice) -> Vec<String> {
-        let disabled = self.disabled.iter().map(|event| format!("the entry for {event} is disabled"));
-        let mut changed: Vec<_> = disabled.collect();
+        let mut changed = Vec::new();
         for script in &self.scripts {
             if script.text != desired_entries::script(agent, script.event, program, choice) {
                 changed.push(format!("the program for {} is modified or outdated", script.event.name));

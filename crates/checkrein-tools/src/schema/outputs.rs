@@ -320,7 +320,9 @@ pub fn status() -> Value {
         ("missing", texts()),
         ("left_out", texts()),
         ("drift", texts()),
+        ("untrusted", texts()),
         ("fails_open", flag()),
+        ("blocks_on_failure", flag()),
         ("directories", list_of(&object(&[("option", text()), ("path", text())]))),
         ("also_read_by", texts()),
     ]);
@@ -330,8 +332,12 @@ pub fn status() -> Value {
         ("found", found),
         ("places", list_of(&place)),
         ("by_hand", or_null(&text())),
+        ("installed", flag()),
+        ("fine", flag()),
+        ("switched_off", list_of(&object(&[("path", text()), ("scope", scope()), ("setting", text())]))),
         ("stays_open", or_null(&flag())),
         ("blocked_without_program", flag()),
+        ("prompts_blocked_without_program", flag()),
         ("unseen", texts()),
     ]);
     root("Status of each agent", object(&[("agents", list_of(&agent))]))

@@ -3,6 +3,7 @@
 //! Standard output gets the changes, standard error everything else.
 
 use std::io::{BufRead, IsTerminal, Write};
+use std::path::Path;
 
 use anyhow::Result;
 use checkrein::Scope;
@@ -11,7 +12,7 @@ use checkrein_tools::install::{Applied, Change, ChangeResult, InstallError, Inst
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
 
-use crate::commands::{display_path, is_verbose, pluralize, print_failure, print_note, visible};
+use crate::commands::{display_path, pluralize, print_failure, print_note, visible};
 use crate::exit::{self, Exit};
 
 /// Kind of change.
@@ -27,6 +28,7 @@ pub struct Applier<'a> {
     pub scope: Scope,
     pub act: Action,
     pub dry_run: bool,
+    pub diff: bool,
     pub asks: bool,
     pub json: bool,
 }
@@ -75,7 +77,7 @@ impl Applier<'_> {
             return Ok(Outcome::Same);
         }
         if !self.json {
-            show(plan, self.dry_run || is_verbose())?;
+            show(plan, self.diff)?;
         }
         if self.dry_run {
             return Ok(Outcome::DryRun);
@@ -117,13 +119,22 @@ impl Applier<'_> {
             Outcome::DryRun => print_note(&format!("{name}: dry run, nothing was changed")),
             Outcome::Declined => return print_failure(&format!("{name}: nothing was changed")),
             Outcome::Done(files) => {
-                for file in files.iter().filter(|file| file.done != ChangeResult::Unchanged) {
-                    let backup = match &file.backup {
-                        Some(backup) => format!(" (backup: {})", display_path(backup)),
-                        None => String::new(),
-                    };
-                    let verb = if file.done == ChangeResult::Removed { "removed" } else { "wrote" };
-                    print_note(&format!("{name}: {verb} {}{backup}", display_path(&file.path)));
+                let changed: Vec<_> = files.iter().filter(|file| file.done != ChangeResult::Unchanged).collect();
+                let verb = |file: &Applied| if file.done == ChangeResult::Removed { "removed" } else { "wrote" };
+                if let [first, .., last] = changed.as_slice()
+                    && first.path.parent() == last.path.parent()
+                {
+                    let directory = display_path(first.path.parent().unwrap_or(&first.path));
+                    print_note(&format!("{name}: {} {} files in {directory}", verb(first), changed.len()));
+                } else {
+                    for file in changed {
+                        let backup = match &file.backup {
+                            Some(copy) if installs => format!(" (backup: {})", display_path(copy)),
+                            Some(copy) => format!(" (its text before the installation is in {})", display_path(copy)),
+                            None => String::new(),
+                        };
+                        print_note(&format!("{name}: {} {}{backup}", verb(file), display_path(&file.path)));
+                    }
                 }
             }
         }
@@ -199,40 +210,59 @@ pub fn is_watched() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-/// Prints the changes of each file: a summary, or the whole diff.
-fn show(plan: &Plan, in_full: bool) -> Result<()> {
+/// Prints a summary of the changes, and the changed lines if they are wanted.
+fn show(plan: &Plan, diffs: bool) -> Result<()> {
     let mut out = anstream::stdout().lock();
-    for change in plan.changes.iter().filter(|change| change.is_needed()) {
-        if in_full {
-            // Settings are foreign text: control characters must not reach the terminal.
-            out.write_all(visible::visible(&diff(change).replace("\r\n", "\n"), visible::LINES).as_bytes())?;
-        } else {
-            writeln!(out, "{}", summary(plan, change))?;
-        }
+    let changes: Vec<_> = plan.changes.iter().filter(|change| change.is_needed()).collect();
+    for line in summary(plan, &changes) {
+        writeln!(out, "{line}{}", if diffs { "" } else { " (--diff shows them)" })?;
+    }
+    for change in changes.iter().filter(|_| diffs) {
+        // Settings are foreign text: control characters must not reach the terminal.
+        out.write_all(visible::visible(&diff(change).replace("\r\n", "\n"), visible::LINES).as_bytes())?;
     }
     out.flush()?;
     Ok(())
 }
 
-/// The file, the kind of change, and the numbers of events and lines.
-fn summary(plan: &Plan, change: &Change) -> String {
-    let text = |text: &Option<String>| text.clone().unwrap_or_default();
-    let (before, after) = (text(&change.before), text(&change.after));
-    let diff = TextDiff::from_lines(before.as_str(), after.as_str());
-    let count = |tag: ChangeTag| diff.iter_all_changes().filter(|line| line.tag() == tag).count();
-    let verb = match (&change.before, &change.after) {
-        (None, _) => "create",
-        (_, None) => "delete",
-        _ => "change",
-    };
-    // Some agents have one file for each event.
-    let is_only = plan.changes.iter().filter(|change| change.is_needed()).count() == 1;
+/// One line for each kind of change and directory: the file, the number of events, and the number of lines.
+fn summary(plan: &Plan, changes: &[&Change]) -> Vec<String> {
+    let mut groups: Vec<(&str, Option<&Path>, Vec<&Change>)> = Vec::new();
+    for change in changes {
+        let verb = match (&change.before, &change.after) {
+            (None, _) => "create",
+            (_, None) => "delete",
+            _ => "change",
+        };
+        let directory = change.path.parent();
+        match groups.iter_mut().find(|(own, of, _)| (*own, *of) == (verb, directory)) {
+            Some((_, _, changes)) => changes.push(change),
+            None => groups.push((verb, directory, vec![change])),
+        }
+    }
     let events = match plan.events.len() {
-        events if events > 0 && is_only => format!("call checkrein at {}, ", pluralize(events, "event")),
-        _ => String::new(),
+        0 => String::new(),
+        events => format!("calls checkrein at {}, ", pluralize(events, "event")),
     };
-    let (added, removed) = (count(ChangeTag::Insert), count(ChangeTag::Delete));
-    format!("{verb} {}: {events}+{added} -{removed} lines (-v shows them)", display_path(&change.path))
+    let line = |(verb, directory, changes): &(&str, Option<&Path>, Vec<&Change>)| {
+        let (added, removed) = changes.iter().map(|change| lines(change)).fold((0, 0), |(a, b), (c, d)| (a + c, b + d));
+        let files = match (changes.as_slice(), directory) {
+            ([change], _) => display_path(&change.path),
+            (several, directory) => {
+                format!("{} files in {}", several.len(), display_path(directory.unwrap_or(Path::new("."))))
+            }
+        };
+        format!("{verb} {files}: {events}+{added} -{removed} lines")
+    };
+    groups.iter().map(line).collect()
+}
+
+/// Numbers of added and removed lines.
+fn lines(change: &Change) -> (usize, usize) {
+    let (before, after) = (change.before.as_deref().unwrap_or_default(), change.after.as_deref().unwrap_or_default());
+    let diff = TextDiff::from_lines(before, after);
+    let count = |tag: ChangeTag| diff.iter_all_changes().filter(|line| line.tag() == tag).count();
+    (count(ChangeTag::Insert), count(ChangeTag::Delete))
 }
 
 fn diff(change: &Change) -> String {

@@ -8,15 +8,16 @@ pub mod uninstall;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use checkrein::Scope;
 use checkrein::dialects::Dialect;
+use checkrein::dialects::agents::native;
 use checkrein::hook_files::{Locations, UserDirs};
+use checkrein::{Scope, Sources};
 use checkrein_tools::install::{Installer, Program};
 
 use self::apply::{Action, Applier};
 use super::config::directory;
 use super::dialect::DialectName;
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
 
 /// Add checkrein to the settings of your agents
 ///
@@ -24,8 +25,11 @@ use crate::exit::Exit;
 /// conversations. The user's settings call checkrein by its path, a project's settings by its name. Without AGENTS, all
 /// agents on this machine are used.
 ///
-/// Shows the changes first, and asks on a terminal. Other settings stay unchanged, to the byte, and a backup is kept next to
-/// the file. A second run changes nothing.
+/// Shows a summary of the changes first, and asks on a terminal. Other settings stay unchanged, to the byte, and a backup is kept
+/// next to the file. A second run changes nothing.
+///
+/// With --project, other users of the project may not have checkrein. Entries then do not block tools if it is missing, unless
+/// --fail-closed is given or the agent always does that.
 ///
 /// If HOME, XDG_CONFIG_HOME or XDG_STATE_HOME name other directories than the account database implies, entries of the user
 /// name them with --home, --config-home and --state-home: under an agent, checkrein does not believe variables.
@@ -36,7 +40,7 @@ use crate::exit::Exit;
   64  usage error
 
 Example:
-  checkrein install --dry-run
+  checkrein install --dry-run --diff
   checkrein install claude codex
   checkrein install gemini --project --yes")]
 pub struct Arguments {
@@ -45,6 +49,9 @@ pub struct Arguments {
     /// Allow tools if checkrein itself fails or is missing
     #[arg(long)]
     fail_open: bool,
+    /// With --project: block tools if checkrein is killed or missing
+    #[arg(long, conflicts_with = "fail_open")]
+    fail_closed: bool,
     /// Include events for each piece of text or with whole conversations
     #[arg(long)]
     all_events: bool,
@@ -67,9 +74,12 @@ struct Targets {
     /// Start directory; project settings are at the root of its repository
     #[arg(long, value_name = "DIR", default_value = ".")]
     dir: PathBuf,
-    /// Show the changes, and write nothing
+    /// Show the summary, and write nothing
     #[arg(long)]
     dry_run: bool,
+    /// Show the changed lines too
+    #[arg(long)]
+    diff: bool,
     /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
@@ -86,7 +96,8 @@ impl Targets {
     /// Applies the action to these agents.
     fn act(&self, installer: &Installer, agents: &[&'static Dialect], act: Action) -> Result<Exit> {
         let asks = !self.yes && !self.json && apply::is_watched();
-        Applier { installer, scope: self.scope(), act, dry_run: self.dry_run, asks, json: self.json }.run(agents)
+        let (scope, dry_run, diff) = (self.scope(), self.dry_run, self.diff);
+        Applier { installer, scope, act, dry_run, diff, asks, json: self.json }.run(agents)
     }
 }
 
@@ -110,8 +121,9 @@ pub fn installer(dir: &Path, program: Option<&Path>) -> Result<Installer> {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Exit> {
-    let Arguments { which, fail_open, all_events, program } = arguments;
+    let Arguments { which, fail_open, fail_closed, all_events, program } = arguments;
     let installer = installer(&which.dir, program.as_deref())?.fail_open(*fail_open).all_events(*all_events);
+    let installer = installer.fail_closed(*fail_closed);
     let mut agents: Vec<_> = which.agents.iter().map(|agent| agent.0).collect();
     if agents.is_empty() {
         agents = Installer::agents().filter(|agent| installer.found(agent).is_here()).collect();
@@ -120,5 +132,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
             bail!("no agents found on this machine; name one of {}", names.join(", "));
         }
     }
-    which.act(&installer, &agents, Action::Install)
+    let exit = which.act(&installer, &agents, Action::Install)?;
+    if exit == exit::SUCCESS && Sources::discover(&native::DIALECT, directory(&which.dir)?).load().hooks.is_empty() {
+        super::print_note("there are no hooks yet, so nothing is checked: create some with `checkrein init --user`");
+    }
+    Ok(exit)
 }

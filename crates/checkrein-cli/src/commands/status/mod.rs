@@ -20,16 +20,18 @@ use crate::exit::{self, Exit};
 
 /// Show which agents call checkrein, and which entries changed
 ///
-/// Shows for each agent the settings file, the events, later changes of the entries, and limits of the agent. Without AGENTS,
-/// shows all agents that are on this machine or have entries.
+/// Shows for each agent the settings file, the events, later changes of the entries, settings that keep the entries from having
+/// an effect, and limits of the agent. Without AGENTS, shows all agents that are on this machine or have entries.
 ///
 /// With --effective, shows the files, settings and hooks that are in force in a directory instead: file hashes, managed files
 /// and their permissions, reasons why hooks do not run, and failure policies. Its JSON is the same on two machines with the
 /// same configuration.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:
-  0   all entries are current, or nothing is installed
-  1   an entry is outdated or modified; --effective: a file has a problem
+  0   checkrein is installed, and its entries are current and active
+  1   not installed in any agent or in a named one; an entry is
+      outdated, modified, not trusted or switched off;
+      --effective: a file has a problem
   64  usage error
 
 Example:
@@ -48,7 +50,7 @@ pub struct Arguments {
     /// Start directory of the agent
     #[arg(long, value_name = "DIR", default_value = ".")]
     dir: PathBuf,
-    /// Do not run the agents to get their versions
+    /// Do not start agents to get their versions
     #[arg(long)]
     no_versions: bool,
     /// Print JSON
@@ -72,8 +74,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         .map(|agent| installer.status(agent))
         .filter(|status| named || arguments.all || is_here(status))
         .collect();
-    let programs: Vec<_> = statuses.iter().map(|status| status.found.program.clone()).collect();
-    let versions = if arguments.no_versions { vec![None; programs.len()] } else { version::ask_all(programs) };
+    let versions = version::of_all(statuses.iter().map(|status| &status.found), !arguments.no_versions);
     let shown: Vec<_> = statuses.iter().zip(versions).collect();
     let mut out = anstream::stdout().lock();
     if arguments.json {
@@ -89,7 +90,14 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
             show(&mut out, status, version.as_deref())?;
         }
     }
-    let fine = statuses.iter().flat_map(|status| &status.places).all(Installed::is_fine);
+    if !arguments.json && !shown.is_empty() && !statuses.iter().any(Status::is_installed) {
+        super::print_note("no agent calls checkrein; run `checkrein install`");
+    }
+    let is_installed = match named {
+        true => statuses.iter().all(Status::is_installed),
+        false => statuses.iter().any(Status::is_installed),
+    };
+    let fine = is_installed && statuses.iter().all(Status::is_fine);
     Ok(if fine { exit::SUCCESS } else { exit::FAILURE })
 }
 
@@ -99,7 +107,7 @@ fn is_here(status: &Status) -> bool {
 
 fn show(out: &mut impl Write, status: &Status, version: Option<&str>) -> Result<()> {
     let found = match (&status.found.program, status.found.directories.first()) {
-        (Some(program), _) => format!("{} {}", display_path(program), version.unwrap_or("(unknown version)")),
+        (Some(program), _) => format!("{} {}", display_path(program), version.unwrap_or("(version unknown)")),
         (None, Some(_)) => format!("config found, `{}` not on PATH", status.agent),
         (None, None) => "not found on this machine".to_owned(),
     };
@@ -110,6 +118,24 @@ fn show(out: &mut impl Write, status: &Status, version: Option<&str>) -> Result<
     if let Some(by_hand) = &status.by_hand {
         writeln!(out, "  not installed by checkrein: {by_hand}")?;
     }
+    for switch in &status.switched_off {
+        let fix = match switch.scope {
+            checkrein::Scope::Managed => "only the administrator can change it",
+            _ => "fix: remove it there, because `checkrein install` does not change it",
+        };
+        writeln!(out, "  {} {}; {fix}", "switched off:".red(), shorten_paths(&printable(&switch.to_string())))?;
+    }
+    if status.is_installed() {
+        show_failures(out, status, version)?;
+    }
+    for unseen in status.unseen {
+        writeln!(out, "  hooks are not called for: {unseen}")?;
+    }
+    Ok(())
+}
+
+/// Prints what the agent does if checkrein fails.
+fn show_failures(out: &mut impl Write, status: &Status, version: Option<&str>) -> Result<()> {
     let killed = match status.stays_open_with(version) {
         Some(true) => "tools run".yellow().to_string(),
         Some(false) => "tools are blocked".to_owned(),
@@ -120,14 +146,15 @@ fn show(out: &mut impl Write, status: &Status, version: Option<&str>) -> Result<
         writeln!(out, "  {} before {since} ignores onFailure: tools run if checkrein crashes", status.agent)?;
     }
     if status.blocked_without_program {
-        writeln!(
-            out,
-            "  if checkrein is missing: {}; run `checkrein uninstall` before you remove it",
-            "tools are blocked".yellow()
-        )?;
-    }
-    for unseen in status.unseen {
-        writeln!(out, "  hooks are not called for: {unseen}")?;
+        let blocked = match status.prompts_blocked_without_program {
+            true => "tools and prompts are blocked",
+            false => "tools are blocked",
+        };
+        let blocked = blocked.yellow();
+        writeln!(out, "  if checkrein is missing: {blocked}; run `checkrein uninstall` before you remove it")?;
+        for place in status.places.iter().filter(|place| place.state == State::Installed) {
+            writeln!(out, "    to uninstall without checkrein, {}", shorten_paths(&printable(&place.removal_by_hand)))?;
+        }
     }
     Ok(())
 }
@@ -140,8 +167,9 @@ fn show_place(out: &mut impl Write, agent: &str, place: &Installed) -> Result<()
             let why = shorten_paths(&printable(why));
             return Ok(writeln!(out, "  {scope:<8} {}  {path}: {why}", "broken".red())?);
         }
-        _ if place.is_fine() => writeln!(out, "  {scope:<8} {}  {path}", "installed".green())?,
-        _ => writeln!(out, "  {scope:<8} {}  {path}", "installed, but changed since".red())?,
+        _ if place.is_outdated() => writeln!(out, "  {scope:<8} {}  {path}", "installed, but changed since".red())?,
+        _ if !place.is_fine() => writeln!(out, "  {scope:<8} {}  {path}", "installed, but not trusted yet".red())?,
+        _ => writeln!(out, "  {scope:<8} {}  {path}", "installed".green())?,
     }
     const INDENT: usize = 11;
     match is_verbose() {
@@ -166,8 +194,13 @@ fn show_place(out: &mut impl Write, agent: &str, place: &Installed) -> Result<()
     if !place.also_read_by.is_empty() {
         layout::list(out, INDENT, "also read by", Style::new(), &place.also_read_by)?;
     }
-    if !place.is_fine() {
-        writeln!(out, "{:INDENT$}fix: run `checkrein install {agent}`", "")?;
+    if place.is_outdated() {
+        let project = if place.scope == checkrein::Scope::User { "" } else { " --project" };
+        writeln!(out, "{:INDENT$}fix: run `checkrein install {agent}{project}`", "")?;
+    }
+    if !place.untrusted.is_empty() {
+        let entries = pluralize(place.untrusted.len(), "event");
+        writeln!(out, "{:INDENT$}{agent} skips the entries for {entries} until you start it and trust them", "")?;
     }
     Ok(())
 }
@@ -189,7 +222,9 @@ fn as_json(status: &Status, version: Option<&str>) -> Value {
             "missing": place.missing,
             "left_out": place.left_out,
             "drift": place.drift,
+            "untrusted": place.untrusted,
             "fails_open": place.fails_open,
+            "blocks_on_failure": place.blocks_on_failure,
             "directories": place.dirs.options().map(|(option, dir)| json!({
                 "option": option,
                 "path": dir.to_string_lossy(),
@@ -206,8 +241,16 @@ fn as_json(status: &Status, version: Option<&str>) -> Value {
         },
         "places": status.places.iter().map(place).collect::<Vec<_>>(),
         "by_hand": status.by_hand,
+        "installed": status.is_installed(),
+        "fine": status.is_fine(),
+        "switched_off": status.switched_off.iter().map(|switch| json!({
+            "path": switch.path.to_string_lossy(),
+            "scope": switch.scope,
+            "setting": switch.setting,
+        })).collect::<Vec<_>>(),
         "stays_open": status.stays_open_with(version),
         "blocked_without_program": status.blocked_without_program,
+        "prompts_blocked_without_program": status.prompts_blocked_without_program,
         "unseen": status.unseen,
     })
 }

@@ -1,10 +1,14 @@
 //! Asks agents for their versions, with `PROGRAM --version`. An agent that does not answer in time has no version.
+//!
+//! Only programs whose files do not tell their version are asked, and only those that are known to change no files then.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
+
+use checkrein_tools::install::Detected;
 
 use crate::commands::visible::is_hidden;
 
@@ -13,11 +17,16 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// Number of bytes of the output that are read.
 const MAX_OUTPUT: u64 = 4096;
 
-/// Asks all programs at the same time.
-pub fn ask_all(programs: Vec<Option<PathBuf>>) -> Vec<Option<String>> {
-    let asked: Vec<_> =
-        programs.into_iter().map(|program| program.map(|program| std::thread::spawn(move || ask(&program)))).collect();
-    asked.into_iter().map(|thread| thread?.join().ok().flatten()).collect()
+/// Versions of agents: from their files, or else from the programs, which are asked at the same time if `starts` is `true`.
+pub fn of_all<'a>(agents: impl Iterator<Item = &'a Detected>, starts: bool) -> Vec<Option<String>> {
+    let start = |program: PathBuf| std::thread::spawn(move || ask(&program));
+    let asked: Vec<_> = agents
+        .map(|agent| {
+            let can_ask = starts && agent.prints_version && agent.version.is_none();
+            (agent.version.clone(), agent.program.clone().filter(|_| can_ask).map(start))
+        })
+        .collect();
+    asked.into_iter().map(|(known, thread)| known.or_else(|| thread?.join().ok().flatten())).collect()
 }
 
 fn ask(program: &Path) -> Option<String> {
@@ -60,7 +69,7 @@ fn number(text: &str) -> Option<String> {
         let digits = |part: Option<&str>| part.is_some_and(|part| part.starts_with(|c: char| c.is_ascii_digit()));
         digits(parts.next()) && digits(parts.next())
     };
-    let words = text.split_whitespace().map(|word| word.trim_start_matches('v').trim_end_matches([',', ')', ';']));
+    let words = text.split_whitespace().map(|word| word.trim_start_matches('v').trim_end_matches([',', ')', ';', '.']));
     words.into_iter().find(|word| is_version(word)).map(|word| word.chars().filter(|c| !is_hidden(*c)).collect())
 }
 
@@ -75,6 +84,7 @@ mod tests {
             ("codex-cli 0.166.0\n", Some("0.166.0")),
             (" 1.50.0\n", Some("1.50.0")),
             ("crush version v0.24.4\n", Some("0.24.4")),
+            ("GitHub Copilot CLI 1.0.102.\n", Some("1.0.102")),
             ("1.105.1\nabcdef\nx64\n", Some("1.105.1")),
             ("no such thing", None),
             ("", None),
