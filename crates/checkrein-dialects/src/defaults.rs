@@ -132,6 +132,7 @@ impl ConfigTable {
         dedup_key: DedupKey::Never,
         pattern: None,
         by_hand: None,
+        rejects_unknown_keys: false,
     };
 }
 

@@ -78,8 +78,8 @@ fn broken_hook_closes_its_gate_and_others_are_read() {
     assert!(matches!(decoded.hooks[1].state, HookState::Broken(_)));
     assert!(decoded.diagnostics.iter().all(|diagnostic| diagnostic.severity == Severity::Error));
     let expected = [
-        "hooks:4:5: error[closed-gate]: this hook cannot be loaded, so every `PreToolUse` is blocked\n  |\n4 |     {\"command\": \"bad\", \"timeout\": \"5\"}\n  |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n  = fix or remove the hook",
         "hooks:4:35: error[wrong-type]: `timeout` should be a number, but is a string\n  |\n4 |     {\"command\": \"bad\", \"timeout\": \"5\"}\n  |                                   ^^^",
+        "hooks:4:5: error[closed-gate]: this hook cannot be loaded, so every `PreToolUse` is blocked\n  |\n4 |     {\"command\": \"bad\", \"timeout\": \"5\"}\n  |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n  = fix or remove the hook",
         "hooks:6:3: error[unknown-event]: unknown event `PreToolUsee`, did you mean `PreToolUse`?\n  |\n6 |   \"PreToolUsee\": [{\"hooks\": [{\"command\": \"x\"}]}]\n  |   ^^^^^^^^^^^^^",
         "hooks:6:3: error[closed-gate]: this hook cannot be loaded, so every `PreToolUse` is blocked\n  |\n6 |   \"PreToolUsee\": [{\"hooks\": [{\"command\": \"x\"}]}]\n  |   ^^^^^^^^^^^^^\n  = fix or remove the hook",
     ];

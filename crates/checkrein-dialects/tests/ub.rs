@@ -87,7 +87,7 @@ fn numbers_in_commands_are_words() {
     assert!(decoded.hooks[0].matcher.matches("7"));
     assert_eq!(
         codes(&decode("hooks: {pre_tool_call: [{command: [head, [5]], on_failure: block}]}")),
-        ["closed-gate", "wrong-type"]
+        ["wrong-type", "closed-gate"]
     );
 }
 

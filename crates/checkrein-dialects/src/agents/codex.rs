@@ -78,6 +78,7 @@ pub static DIALECT: Dialect = Dialect {
         ],
         format: FileFormat::Custom { decode, encode: |dialect, hooks| LAYOUT.encode(dialect, hooks) },
         plugin: Some(PluginTable::new("PLUGIN_ROOT")),
+        rejects_unknown_keys: true,
         ..ConfigTable::BASE
     },
     host: HostTable {

@@ -72,6 +72,7 @@ pub static DIALECT: Dialect = Dialect {
         comments: true,
         format: FileFormat::Layout(&LAYOUT),
         dedup_key: DedupKey::Everything,
+        rejects_unknown_keys: true,
         ..ConfigTable::BASE
     },
     ..Dialect::BASE

@@ -76,7 +76,12 @@ pub static DIALECT: Dialect = Dialect {
         .chain_end(ChainEnd::Never)
         .blocks(BlockScope::Gates)
         .failures(FailureTable::open()),
-    config: ConfigTable { files: FILES, format: FileFormat::Custom { decode, encode }, ..ConfigTable::BASE },
+    config: ConfigTable {
+        files: FILES,
+        format: FileFormat::Custom { decode, encode },
+        rejects_unknown_keys: true,
+        ..ConfigTable::BASE
+    },
     ..Dialect::BASE
 };
 

@@ -20,6 +20,12 @@ const FIX_HOOK: &str = "fix or remove the hook";
 /// Renamed keys of checkrein's own files: the old name, then the current one. The old name is accepted with a warning.
 const RENAMED_KEYS: &[(&str, &str)] = &[("shadow", "dry_run")];
 
+/// Keys that authors add as notes to files of agents that ignore unknown keys.
+const NOTES: &[&str] = &["comment", "comments", "description", "id", "name", "note", "notes", "title"];
+
+/// Maximum number of names in the help of an unknown event.
+const MAX_NAMES: usize = 5;
+
 /// Current name of a key that has an old name, if `known` has it.
 pub(super) fn current_key(old: &str, known: &[&str]) -> Option<&'static str> {
     let current = RENAMED_KEYS.iter().find(|(name, _)| *name == old)?.1;
@@ -126,7 +132,7 @@ impl<'a> Decoder<'a> {
     }
 
     pub(super) fn finish(mut self) -> Decoded {
-        self.diagnostics.sort_by_key(|diagnostic| diagnostic.at.as_ref().map(|at| at.span.start));
+        self.diagnostics = in_file_order(self.diagnostics);
         let Self { dialect, mut hooks, diagnostics, settings, unreadable, options, filter, .. } = self;
         if let (Some(original), Some(own)) = (&options.only, &filter) {
             hooks.retain(|spec| match spec.dialect.name == dialect.name {
@@ -169,9 +175,26 @@ impl<'a> Decoder<'a> {
         for member in members.iter().filter(|member| !known.contains(&&*member.key)) {
             match current_key(&member.key, known) {
                 Some(current) => self.renamed(member, current),
-                None => self.unknown("unknown-key", member.key_span, "key", &member.key, known),
+                None if self.dialect.config.rejects_unknown_keys => {
+                    self.unknown("unknown-key", member.key_span, "key", &member.key, known);
+                }
+                None => self.ignored_key(member, known),
             }
         }
+    }
+
+    /// Reports a key that the agent ignores, once per file. Notes for readers of the file are no problem.
+    fn ignored_key(&mut self, member: &Member<'_>, known: &[&str]) {
+        let key = &*member.key;
+        if NOTES.contains(&key) || key.starts_with(['_', '$', '#', '/']) {
+            return;
+        }
+        let text = format!("{} ignores the unknown key `{key}`", self.dialect.name);
+        if self.diagnostics.iter().any(|earlier| earlier.code == "unknown-key" && earlier.message == text) {
+            return;
+        }
+        let meant = closest_match(key, known.iter().copied()).map(|meant| format!("did you mean `{meant}`?"));
+        self.warning("unknown-key", member.key_span, text).help = meant;
     }
 
     /// Reports an old name of a key.
@@ -313,7 +336,6 @@ impl<'a> Decoder<'a> {
         match own.or_else(|unknown| name.parse().ok().filter(|_| self.dialect.has_all_events).ok_or(unknown)) {
             Ok(kind) => Ok(kind),
             Err(unknown) => {
-                let names: Vec<_> = self.dialect.events.iter().map(|row| row.name).collect();
                 self.error("unknown-event", span, format!("{unknown}"));
                 // A name that is an event of another agent is not a misspelling.
                 let named = || crate::ALL.iter().flat_map(|dialect| dialect.events).filter(|row| row.name == name);
@@ -321,14 +343,36 @@ impl<'a> Decoder<'a> {
                     |kind: &EventKind| named().next().is_none() || named().any(|row| row.kind == *kind);
                 let meant = unknown.suggestion().and_then(|meant| self.dialect.kind_named(meant).ok());
                 let meant = meant.filter(is_misspelling);
+                let help = self.events_help();
                 if meant.is_none()
                     && let Some(diagnostic) = self.diagnostics.last_mut()
                 {
-                    diagnostic.help = Some(format!("use one of: {}", names.join(", ")));
+                    diagnostic.help = Some(help);
                 }
                 Err(meant.map(|meant| Misspelling { meant, why: unknown.to_string() }))
             }
         }
+    }
+
+    /// Help for an unknown event: some names. The message names the command that lists all of them.
+    fn events_help(&self) -> String {
+        const USUAL: &[EventKind] = &[
+            EventKind::SessionStart,
+            EventKind::PromptSubmit,
+            EventKind::PreToolUse,
+            EventKind::PostToolUse,
+            EventKind::Stop,
+        ];
+        let usual = USUAL.iter().filter_map(|kind| self.dialect.name_of(kind));
+        let all = self.dialect.events.iter().map(|row| row.name);
+        let mut names: Vec<&str> = Vec::new();
+        for name in usual.chain(all) {
+            if names.len() < MAX_NAMES && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let is_all = self.dialect.events.len() <= MAX_NAMES && !self.dialect.has_all_events;
+        format!("use {} {}", if is_all { "one of:" } else { "for example" }, names.join(", "))
     }
 
     /// Returns the matcher of a hook. Reports a matcher at an event without matchers, and ignores it.
@@ -566,4 +610,19 @@ impl<'a> Decoder<'a> {
 /// Makes a hook fail closed, also in dialects in which failures are open.
 fn close(spec: &mut HookSpec) {
     std::sync::Arc::make_mut(&mut spec.info).on_failure = Some(FailurePolicy::Closed);
+}
+
+/// Codes of diagnostics about the consequence of the problem that was reported before.
+const CONSEQUENCES: &[&str] = &["closed-gate", "not-loaded"];
+
+/// Sorts by position. A consequence stays behind its cause, which may be inside of the entry that cannot be loaded.
+fn in_file_order(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let mut keyed: Vec<(Option<u32>, Diagnostic)> = Vec::with_capacity(diagnostics.len());
+    for diagnostic in diagnostics {
+        let own = diagnostic.at.as_ref().map(|at| at.span.start);
+        let cause = keyed.last().filter(|_| CONSEQUENCES.contains(&diagnostic.code)).map(|(at, _)| *at);
+        keyed.push((cause.unwrap_or(own), diagnostic));
+    }
+    keyed.sort_by_key(|(at, _)| *at);
+    keyed.into_iter().map(|(_, diagnostic)| diagnostic).collect()
 }

@@ -51,6 +51,8 @@ pub struct ConfigTable {
     pub pattern: Option<fn(&str) -> Option<String>>,
     /// Description of the place where users insert the output of [`Dialect::encode`] by hand. `None`: one of the files.
     pub by_hand: Option<&'static str>,
+    /// `true` if its agent rejects unknown keys. Otherwise it ignores them, so they are no errors.
+    pub rejects_unknown_keys: bool,
 }
 
 /// A location of hook files.

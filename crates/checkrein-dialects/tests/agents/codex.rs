@@ -181,15 +181,15 @@ fn broken_files_are_reported_with_locations() {
         (r#"{"hooks": {}, "model": "x"}"#, vec![("unknown-key", 1, 15)]),
         (
             "{\"hooks\": {\"PreToolUse\": [{\"hooks\": [\n  {\"type\": \"http\", \"url\": \"https://x\"}]}]}}",
-            vec![("closed-gate", 2, 3), ("unknown-handler", 2, 12)],
+            vec![("unknown-handler", 2, 12), ("closed-gate", 2, 3)],
         ),
         (
             "{\"hooks\": {\"SessionEnd\": [{\"hooks\": [\n  {\"type\": \"mcp_tool\", \"server\": \"s\", \"tool\": \"t\"}]}]}}",
-            vec![("handler-not-here", 2, 3)],
+            vec![("handler-not-here", 2, 12)],
         ),
         (
             "{\"hooks\": {\"PreToolUse\": [\n  {\"matcher\": \"(\", \"hooks\": []}]}}",
-            vec![("closed-gate", 2, 3), ("bad-matcher", 2, 15)],
+            vec![("bad-matcher", 2, 15), ("closed-gate", 2, 3)],
         ),
         (
             "{\"hooks\": {\"Stop\": [\n  {\"matcher\": \"x\", \"hooks\": [{\"type\": \"command\", \"command\": \"x\"}]}]}}",

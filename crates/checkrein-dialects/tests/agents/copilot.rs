@@ -214,11 +214,11 @@ fn broken_files_are_reported_with_locations() {
         ),
         (
             "{\"hooks\": {\"preToolUse\": [\n  {\"type\": \"prompt\", \"prompt\": \"x\"}]}}",
-            vec![("handler-not-here", 2, 3), ("closed-gate", 2, 3)],
+            vec![("handler-not-here", 2, 12), ("closed-gate", 2, 3)],
         ),
         (
             "{\"hooks\": {\"preToolUse\": [\n  {\"command\": \"x\", \"matcher\": \"(\"}]}}",
-            vec![("closed-gate", 2, 3), ("bad-matcher", 2, 31)],
+            vec![("bad-matcher", 2, 31), ("closed-gate", 2, 3)],
         ),
     ] {
         assert_eq!(problems(&decode(&copilot::DIALECT, "hooks.json", text)), expected, "{text}");

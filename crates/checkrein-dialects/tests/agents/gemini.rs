@@ -150,7 +150,7 @@ fn broken_files_are_reported_with_locations() {
         ("{\"hooks\": {\n  \"PreToolUse\": []}}", vec![("unknown-event", 2, 3), ("closed-gate", 2, 3)]),
         (
             "{\"hooks\": {\"BeforeTool\": [{\"hooks\": [\n  {\"type\": \"command\", \"command\": \"x\", \"timeout\": \"5\"}]}]}}",
-            vec![("closed-gate", 2, 3), ("wrong-type", 2, 50)],
+            vec![("wrong-type", 2, 50), ("closed-gate", 2, 3)],
         ),
         ("{\"hooksConfig\": {\"disabled\": [\n  \"absent\"]}}", vec![("no-effect", 2, 3)]),
         (

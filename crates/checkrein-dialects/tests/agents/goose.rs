@@ -108,7 +108,7 @@ fn broken_files_are_reported_with_locations() {
     for (text, expected) in [
         (
             "{\"hooks\": {\"PreToolUse\": [{\"hooks\": [\n  {\"type\": \"command\", \"command\": \"x\", \"on_failure\": \"deny\"}]}]}}",
-            vec![("closed-gate", 2, 3), ("unknown-value", 2, 53)],
+            vec![("unknown-value", 2, 53), ("closed-gate", 2, 3)],
         ),
         ("{\"hooks\": {\n  \"PreTolUse\": []}}", vec![("unknown-event", 2, 3), ("closed-gate", 2, 3)]),
         ("{\"hooks\": {\"Stop\": [\n  {\"hooks\": 5}]}}", vec![("wrong-type", 2, 13)]),

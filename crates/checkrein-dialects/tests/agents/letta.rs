@@ -93,7 +93,7 @@ fn broken_files_are_reported_with_locations() {
         ("{\"hooks\": {\n  \"disabled\": \"yes\"}}", vec![("wrong-type", 2, 15)]),
         (
             "{\"hooks\": {\"PreToolUse\": [\n  {\"matcher\": \"(\", \"hooks\": []}]}}",
-            vec![("closed-gate", 2, 3), ("bad-matcher", 2, 15)],
+            vec![("bad-matcher", 2, 15), ("closed-gate", 2, 3)],
         ),
         (
             "{\"hooks\": {\"PreToolUse\": [{\"hooks\": [\n  {\"command\": \"x\"}]}]}}",

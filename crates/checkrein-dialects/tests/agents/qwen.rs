@@ -137,11 +137,11 @@ fn broken_files_are_reported_with_locations() {
     for (text, expected) in [
         (
             "{\"hooks\": {\"PreToolUse\": [{\"hooks\": [\n  {\"type\": \"function\"}]}]}}",
-            vec![("closed-gate", 2, 3), ("unknown-handler", 2, 12)],
+            vec![("unknown-handler", 2, 12), ("closed-gate", 2, 3)],
         ),
         (
             "{\"hooks\": {\"PreToolUse\": [{\"hooks\": [\n  {\"type\": \"command\", \"command\": \"x\", \"timeout\": 0}]}]}}",
-            vec![("closed-gate", 2, 3), ("bad-time", 2, 50)],
+            vec![("bad-time", 2, 50), ("closed-gate", 2, 3)],
         ),
         (
             "{\"hooks\": {\"Stop\": [\n  {\"matcher\": \"x\", \"hooks\": [{\"type\": \"command\", \"command\": \"x\"}]}]}}",

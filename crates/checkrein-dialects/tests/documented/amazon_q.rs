@@ -114,7 +114,7 @@ fn hook_files_are_read_and_written() {
             ("{\"hooks\":{\"preToolUse\":[\n{\"command\":\"x\",\"cache_ttl_seconds\":60}]}}", &[("no-effect", 2)]),
             (
                 "{\"hooks\":{\"preToolUse\":[{\"command\":\"x\",\n\"timeout_ms\":\"1s\"}]}}",
-                &[("closed-gate", 1), ("wrong-type", 2)],
+                &[("wrong-type", 2), ("closed-gate", 1)],
             ),
             ("{\"hooks\":{\"preToolUse\":[\n{\"matcher\":\"*\"}]}}", &[("missing-key", 2), ("closed-gate", 2)]),
             ("{\"hooks\":{\n\"PreToolUse\":[]}}", &[("unknown-event", 2), ("closed-gate", 2)]),

@@ -111,11 +111,11 @@ fn hook_files_are_read_and_written() {
             ),
             (
                 "{\"hooks\":[{\"trigger\":\"PreToolUse\",\"action\":{\n\"type\":\"comand\"}}]}",
-                &[("closed-gate", 1), ("unknown-handler", 2)],
+                &[("unknown-handler", 2), ("closed-gate", 1)],
             ),
             (
                 "{\"hooks\":[{\"trigger\":\"PreToolUse\",\n\"matcher\":\"(\",\"action\":{\"type\":\"command\",\"command\":\"x\"}}]}",
-                &[("closed-gate", 1), ("bad-matcher", 2)],
+                &[("bad-matcher", 2), ("closed-gate", 1)],
             ),
             ("{\"hooks\":\n{}}", &[("wrong-type", 2)]),
         ],

@@ -339,6 +339,8 @@ const LAYOUT: HookFileLayout = HookFileLayout {
         HookKey::new("timeout", Attribute::Timeout(TimeUnit::Seconds)),
         HookKey::new("async", Attribute::Background),
         HookKey::new("asyncRewake", Attribute::Rewake),
+        HookKey::new("rewakeMessage", Attribute::Elsewhere),
+        HookKey::new("rewakeSummary", Attribute::Elsewhere),
         HookKey::new("once", Attribute::Nothing("Claude Code supports it only in skills")),
         HookKey::new("statusMessage", Attribute::Status),
         HookKey::new("onFailure", Attribute::OnFailure(ON_FAILURE)),

@@ -59,6 +59,7 @@ pub static DIALECT: Dialect = Dialect {
         },
         dedup_key: DedupKey::EverythingAndName,
         by_hand: Some("the YAML file of your agent, with its name instead of `root`"),
+        rejects_unknown_keys: true,
         ..ConfigTable::BASE
     },
     ..CLAUDE_LIKE
@@ -92,6 +93,7 @@ pub static G2: Dialect = Dialect {
         },
         dedup_key: DedupKey::Handler,
         by_hand: Some("the YAML file of your agent, with its name instead of `root`"),
+        rejects_unknown_keys: true,
         ..ConfigTable::BASE
     },
     ..CLAUDE_LIKE

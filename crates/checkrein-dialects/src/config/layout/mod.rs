@@ -432,7 +432,9 @@ impl HookFileLayout {
                 Some("remove `async` if it must block".to_owned());
         }
         if let HandlerSpec::Command(command) = &spec.handler {
-            decoder.check_command(command, hook.span)?;
+            let key = self.keys.iter().filter(|key| matches!(key.says, Attribute::Command | Attribute::ShellCommand));
+            let written = key.filter_map(|key| hook.get(key.name)).next();
+            decoder.check_command(command, written.map_or(hook.span, |node| node.span))?;
         }
         Ok(spec)
     }
@@ -469,7 +471,8 @@ impl HookFileLayout {
             let is_blank = |node: &Node<'_>| node.is_null() || node.as_str().is_some_and(|text| text.trim().is_empty());
             if hook.get(key).is_none_or(is_blank) {
                 let why = format!("this `{}` hook has no `{key}`", row.name);
-                decoder.error("missing-key", hook.span, why.clone());
+                let span = hook.get(key).map_or(hook.span, |node| node.span);
+                decoder.error("missing-key", span, why.clone());
                 return Err(why);
             }
         }
@@ -478,7 +481,8 @@ impl HookFileLayout {
         {
             let name = decoder.dialect().name_of(kind).unwrap_or(kind.name()).to_owned();
             let why = format!("`{}` hooks do not run at `{name}`; use another type or event", row.name);
-            decoder.error("handler-not-here", hook.span, why.clone());
+            let span = hook.get("type").map_or(hook.span, |node| node.span);
+            decoder.error("handler-not-here", span, why.clone());
             return Err(why);
         }
         Ok(attribute::empty_handler(row.kind))
@@ -549,7 +553,7 @@ impl HookFileLayout {
                     decoder.settings.trusted_paths = Some(decoder.texts(node, &member.key).unwrap_or_default());
                 }
                 "trusted_keys" if self.flat => {
-                    decoder.settings.trusted_keys = Some(decoder.texts(node, &member.key).unwrap_or_default());
+                    decoder.settings.trusted_keys = Some(trusted_keys(decoder, node));
                 }
                 "disable" if self.flat => {
                     decoder.settings.disable = decoder.texts(node, &member.key).unwrap_or_default();
@@ -627,6 +631,33 @@ impl HookFileLayout {
             decoder.settings.includes.push(include);
         }
     }
+}
+
+/// Start of the encoded part of every Ed25519 key: the name of the algorithm and the length of the key.
+const ED25519: &str = "AAAAC3NzaC1lZDI1NTE5AAAAI";
+
+/// Number of characters of the encoded part of an Ed25519 key.
+const ED25519_LENGTH: usize = 68;
+
+/// Reads public keys, and reports those that no signature can match.
+fn trusted_keys(decoder: &mut Decoder<'_>, node: &Node<'_>) -> Vec<String> {
+    let is_key = |line: &str| {
+        let mut words = line.split_whitespace();
+        let is_encoded = |word: &str| {
+            word.len() == ED25519_LENGTH
+                && word.starts_with(ED25519)
+                && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte))
+        };
+        words.next() == Some("ssh-ed25519") && words.next().is_some_and(is_encoded)
+    };
+    for item in node.as_array().unwrap_or_default() {
+        if item.as_str().is_some_and(|line| !is_key(line)) {
+            let text = "this is not an Ed25519 public key, so it approves nothing";
+            decoder.error("bad-key", item.span, text).help =
+                Some("copy the line of the `.pub` file: `ssh-ed25519 AAAA… NAME`".to_owned());
+        }
+    }
+    decoder.texts(node, "trusted_keys").unwrap_or_default()
 }
 
 /// Disables a hook unless `enabled`.
