@@ -115,13 +115,26 @@ pub(crate) fn verify(script: &VerifiedScript, store: &Path, cwd: &Path) -> Resul
         if sha256(&contents) != approved {
             return Err(NotVerified::Changed(path.clone()));
         }
-        copy.store(&contents, &approved).map_err(|error| no_copy(error.to_string()))?;
+        copy.store(&contents, &approved, is_executable(&metadata)).map_err(|error| no_copy(error.to_string()))?;
         if metadata.len() >= LARGE {
             // Without the identity only the next run is slower.
             let _ = Identity::remember(&copy.identity(), &metadata, &copy.path());
         }
     }
     copy.refresh().map_err(|error| no_copy(error.to_string()))
+}
+
+#[cfg(unix)]
+fn is_executable(metadata: &fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    metadata.permissions().mode() & 0o111 != 0
+}
+
+/// Accepts every file: these systems have no mode for it.
+#[cfg(not(unix))]
+fn is_executable(_: &fs::Metadata) -> bool {
+    true
 }
 
 /// Removes the copy of a script that is no longer approved.
@@ -166,14 +179,19 @@ impl<'a> ScriptCopy<'a> {
         self.mirror.with_file_name(".identity")
     }
 
-    /// Creates the copy unless it exists with these bytes.
-    fn store(&self, contents: &[u8], approved: &[u8; 32]) -> io::Result<()> {
+    /// Creates the copy unless it exists with these bytes. It is executable if the script is, so that a script runs the same
+    /// from its copy and from its own path.
+    fn store(&self, contents: &[u8], approved: &[u8; 32], executable: bool) -> io::Result<()> {
         let copy = self.path();
         let is_valid = |copy: &Path| {
             let mut file = open_no_link(copy)?;
             let metadata = file.metadata()?;
             let is_own = owned(copy, &metadata, false).is_ok() && metadata.len() == contents.len() as u64;
-            Ok::<_, io::Error>(is_own && sha256(&bytes(&mut file, metadata.len())?) == *approved)
+            Ok::<_, io::Error>(
+                is_own
+                    && is_executable(&metadata) == executable
+                    && sha256(&bytes(&mut file, metadata.len())?) == *approved,
+            )
         };
         if is_valid(&copy).unwrap_or(false) {
             return Ok(());
@@ -181,7 +199,7 @@ impl<'a> ScriptCopy<'a> {
         if let Some(parent) = copy.parent() {
             make_private_directory(parent)?;
         }
-        replace(&copy, contents, 0o500)?;
+        replace(&copy, contents, if executable { 0o500 } else { 0o400 })?;
         if is_valid(&copy)? { Ok(()) } else { Err(io::Error::other("the written copy has other bytes")) }
     }
 
@@ -321,7 +339,10 @@ mod tests {
 
         let place = ScriptFixture::new("one");
         let copy = place.verify().unwrap();
-        assert_eq!(copy.metadata().unwrap().permissions().mode() & 0o777, 0o500);
+        assert_eq!(copy.metadata().unwrap().permissions().mode() & 0o777, 0o400);
+        fs::set_permissions(&place.script.path, fs::Permissions::from_mode(0o755)).unwrap();
+        place.verify().unwrap();
+        assert_eq!(copy.metadata().unwrap().permissions().mode() & 0o777, 0o500, "executable as the script");
         fs::remove_file(&copy).unwrap();
         fs::write(&copy, "evil").unwrap();
         place.verify().unwrap();
