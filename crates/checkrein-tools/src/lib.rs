@@ -5,6 +5,7 @@
 //! - [`hook_tests`]: tests for hooks. [`simulate`]: simulated agent sessions. [`recording`]: recorded events and their replay.
 //! - [`convert`]: translates hooks to the file of another agent.
 //! - [`lint`]: static checks of hooks and their scripts.
+//! - [`own_program`]: the running program, for hooks that call it.
 //! - [`samples`]: sample payloads. [`schema`]: JSON schemas of all input files and JSON outputs.
 //!
 //! The crate has no stable API. It must never decide about an event: only the library does.
@@ -19,6 +20,7 @@ mod event_builder;
 pub mod hook_tests;
 pub mod install;
 pub mod lint;
+pub mod own_program;
 pub mod recording;
 pub mod samples;
 pub mod schema;

@@ -3,10 +3,11 @@
 pub use crate::builtins::secrets::redacted_json;
 pub use crate::builtins::shell;
 pub use crate::engine::StopLimit;
-pub use crate::handler::{CommandFactory, DEPTH, is_usual};
+pub use crate::handler::{CommandFactory, DEPTH, is_usual, variables_of};
 #[cfg(feature = "audit")]
 pub use crate::hash::sha256_hex;
 pub use crate::hook_files::repository;
+pub use crate::trust::interpreters::{is_interpreter, script_operand};
 pub use crate::trust::script_copy;
 
 /// Files that several processes append lines to.

@@ -219,7 +219,8 @@ pub fn exact_engine(dialect: &'static Dialect, loaded: &Loaded, dir: &Path) -> E
 }
 
 fn builder(dialect: &'static Dialect, loaded: &Loaded, dir: &Path) -> EngineBuilder {
-    let engine = Engine::builder().settle_as(dialect).cwd(dir).hooks(loaded.hooks.iter().cloned());
+    let engine =
+        checkrein_tools::own_program::engine_builder().settle_as(dialect).cwd(dir).hooks(loaded.hooks.iter().cloned());
     match loaded.compat {
         Some(compat) => engine.compat(compat),
         None => engine,

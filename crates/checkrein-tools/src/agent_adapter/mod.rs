@@ -48,7 +48,6 @@ use checkrein_dialects::{Answer, AnswerExtras, Dialect, HookSpec};
 use futures_util::future::{Either, select};
 
 use checkrein::audit::AuditEntry;
-use checkrein::engine::Engine;
 use checkrein::hook_files::{HookVars, Loaded, Locations, Skip, Sources};
 use checkrein::internal::{DEPTH, StopLimit};
 use checkrein::session_store::{FileSessionStore, MemorySessionStore, SessionStore};
@@ -437,7 +436,8 @@ impl AgentAdapter {
         }
         let vars = vars.vars;
         let has_sandbox = hooks.iter().any(|spec| spec.sandbox().is_some());
-        let mut engine = Engine::builder().cwd(dir).vars(vars).hooks(hooks).session_store(Arc::clone(&sessions));
+        let mut engine =
+            crate::own_program::engine_builder().cwd(dir).vars(vars).hooks(hooks).session_store(Arc::clone(&sessions));
         if self.locations.as_ref().is_some_and(|locations| !locations.trusts_variables()) {
             engine = engine.distrust_variables();
         }

@@ -307,7 +307,7 @@ impl TestRunner {
         scratch: &Scratch,
         environment: &[(String, Option<String>)],
     ) -> Engine {
-        let builder = Engine::builder()
+        let builder = crate::own_program::engine_builder()
             .settle_as(dialect)
             .cwd(scratch.path())
             .vars(self.variables(environment, scratch))

@@ -153,7 +153,10 @@ impl Replay {
     }
 
     fn engine(&self) -> Engine {
-        let builder = Engine::builder().settle_as(self.dialect).cwd(&self.dir).hooks(self.loaded.hooks.iter().cloned());
+        let builder = crate::own_program::engine_builder()
+            .settle_as(self.dialect)
+            .cwd(&self.dir)
+            .hooks(self.loaded.hooks.iter().cloned());
         match self.loaded.compat {
             Some(compat) => builder.compat(compat).build(),
             None => builder.build(),

@@ -11,11 +11,14 @@ use super::AT_CONTEXT;
 use crate::handler::{Builtin, BuiltinDoc};
 
 pub(super) fn builtin() -> Builtin {
-    Builtin::immediate(|call| Ok(Opinion::context(call.args.join("\n")))).checked(check).described(
-        BuiltinDoc::new("Adds a fixed text to the model's context.")
-            .args("the text; several arguments become several lines")
-            .events(AT_CONTEXT),
-    )
+    Builtin::immediate(|call| Ok(Opinion::context(call.args.join("\n"))))
+        .checked(check)
+        .works_at(super::accepts_context)
+        .described(
+            BuiltinDoc::new("Adds a fixed text to the model's context.")
+                .args("the text; several arguments become several lines")
+                .events(AT_CONTEXT),
+        )
 }
 
 fn check(args: &[String]) -> Result<(), String> {

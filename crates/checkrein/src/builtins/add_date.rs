@@ -20,6 +20,7 @@ const WITH_TIME: &str = "--time";
 pub(super) fn builtin() -> Builtin {
     Builtin::immediate(|call| Ok(Opinion::context(describe(&Zoned::now(), !call.args.is_empty()))))
         .checked(check)
+        .works_at(super::accepts_context)
         .described(
             BuiltinDoc::new("Adds today's date and the time zone to the model's context.")
                 .args("`--time` to include the time of day")

@@ -23,7 +23,10 @@ const ENTRIES: usize = 100;
 const MAX_READ: usize = 10_000;
 
 pub(super) fn builtin() -> Builtin {
-    Builtin::new(|call| Box::pin(run(call))).checked(|args| limit(args).map(drop)).described(
+    Builtin::new(|call| Box::pin(run(call)))
+        .checked(|args| limit(args).map(drop))
+        .works_at(super::accepts_context)
+        .described(
         BuiltinDoc::new(
             "Adds the names of the files in the working directory to the model's context: at most 100, no dotfiles.",
         )

@@ -21,7 +21,7 @@ use super::{AT_CONTEXT, args, off_thread};
 use crate::handler::{Builtin, BuiltinCall, BuiltinDoc};
 
 pub(super) fn builtin() -> Builtin {
-    Builtin::new(|call| Box::pin(run(call))).checked(args::none).described(
+    Builtin::new(|call| Box::pin(run(call))).checked(args::none).works_at(super::accepts_context).described(
         BuiltinDoc::new(
             "Adds the working directory, whether it is in a git repository, the system, architecture and shell to the \
              model's context.",

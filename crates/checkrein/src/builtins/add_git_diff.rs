@@ -19,7 +19,7 @@ const FULL_BYTES: usize = 256 * 1024;
 const FULL: &str = "--full";
 
 pub(super) fn builtin() -> Builtin {
-    Builtin::new(|call| Box::pin(run(call))).checked(check).described(
+    Builtin::new(|call| Box::pin(run(call))).checked(check).works_at(super::accepts_context).described(
         BuiltinDoc::new("Adds the git diff since the last commit to the model's context, at most 4 KiB.")
             .args("`--full` for up to 256 KiB")
             .events(AT_CONTEXT),

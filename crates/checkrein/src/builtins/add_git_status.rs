@@ -13,7 +13,7 @@ use crate::handler::{Builtin, BuiltinCall, BuiltinDoc};
 const BYTES: usize = 8 * 1024;
 
 pub(super) fn builtin() -> Builtin {
-    Builtin::new(|call| Box::pin(run(call))).checked(args::none).described(
+    Builtin::new(|call| Box::pin(run(call))).checked(args::none).works_at(super::accepts_context).described(
         BuiltinDoc::new("Adds the git branch and the changed files to the model's context.")
             .args("none")
             .events(AT_CONTEXT),

@@ -22,11 +22,16 @@ use crate::regular_file;
 const BYTES: usize = 64 * 1024;
 
 pub(super) fn builtin() -> Builtin {
-    Builtin::new(|call| Box::pin(run(call))).checked(|args| read_args(args).map(drop)).described(
-        BuiltinDoc::new("Adds files from the working directory or the directories above it to the model's context.")
+    Builtin::new(|call| Box::pin(run(call)))
+        .checked(|args| read_args(args).map(drop))
+        .works_at(super::accepts_context)
+        .described(
+            BuiltinDoc::new(
+                "Adds files from the working directory or the directories above it to the model's context.",
+            )
             .args("names of files; `--depth=N` to search at most N directories up")
             .events(AT_CONTEXT),
-    )
+        )
 }
 
 struct PromptFiles<'a> {

@@ -16,11 +16,14 @@ const COMMITS: usize = 10;
 const BYTES: usize = 16 * 1024;
 
 pub(super) fn builtin() -> Builtin {
-    Builtin::new(|call| Box::pin(run(call))).checked(|args| number(args).map(drop)).described(
-        BuiltinDoc::new("Adds the last 10 git commits to the model's context, one line each.")
-            .args("the number of commits")
-            .events(AT_CONTEXT),
-    )
+    Builtin::new(|call| Box::pin(run(call)))
+        .checked(|args| number(args).map(drop))
+        .works_at(super::accepts_context)
+        .described(
+            BuiltinDoc::new("Adds the last 10 git commits to the model's context, one line each.")
+                .args("the number of commits")
+                .events(AT_CONTEXT),
+        )
 }
 
 fn number(args: &[String]) -> Result<usize, String> {

@@ -17,7 +17,7 @@ use super::{AT_CONTEXT, args};
 use crate::handler::{Builtin, BuiltinCall, BuiltinDoc};
 
 pub(super) fn builtin() -> Builtin {
-    Builtin::immediate(|call| Ok(describe(&call))).checked(args::none).described(
+    Builtin::immediate(|call| Ok(describe(&call))).checked(args::none).works_at(super::accepts_context).described(
         BuiltinDoc::new("Adds the user's account, home directory and host name to the model's context.")
             .args("none")
             .events(AT_CONTEXT),

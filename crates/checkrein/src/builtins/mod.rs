@@ -58,7 +58,7 @@ pub mod shell;
 pub(crate) mod text;
 pub mod unsupported;
 
-use checkrein_core::{Failure, FailureKind};
+use checkrein_core::{ContextUse, EventKind, Failure, FailureKind};
 
 use crate::handler::Builtin;
 #[doc(hidden)]
@@ -92,6 +92,25 @@ pub fn all() -> Vec<(&'static str, Builtin)> {
 
 /// Events that accept context for the model, for the documentation.
 const AT_CONTEXT: &str = "`session_start`, `turn_start`, `prompt_submit` and others that accept context";
+
+/// `true` for events before a tool call, at which a guard can decide. Custom events may have any data.
+fn is_before_tool(kind: &EventKind) -> bool {
+    let known = [
+        EventKind::PreToolUse,
+        EventKind::ToolGuard,
+        EventKind::PermissionRequest,
+        EventKind::PreShell,
+        EventKind::PreFileWrite,
+        EventKind::PreMcp,
+        EventKind::ToolInputTransform,
+    ];
+    known.contains(kind) || matches!(kind, EventKind::Custom(_))
+}
+
+/// `true` for events that accept context for the model.
+fn accepts_context(kind: &EventKind) -> bool {
+    kind.contract().context != ContextUse::None
+}
 
 /// Runs blocking work on a thread outside of the runtime. At the hook's timeout the work continues and its result is
 /// discarded. Therefore it must be short and start no process.

@@ -27,7 +27,7 @@ use crate::handler::{Builtin, BuiltinCall, BuiltinDoc};
 const LARGE: usize = 64 * 1024;
 
 pub(super) fn builtin() -> Builtin {
-    Builtin::new(|call| Box::pin(run(call))).checked(args::none).rewriting().described(
+    Builtin::new(|call| Box::pin(run(call))).checked(args::none).rewriting().works_at(|kind| !kind.contract().rewrites.is_empty()).described(
         BuiltinDoc::new("Redacts keys, tokens and passwords in tool input, tool output and prompts.")
             .args("none")
             .events(

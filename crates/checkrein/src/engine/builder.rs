@@ -46,6 +46,7 @@ pub struct EngineBuilder {
     sources: Sources,
     registry: Registry,
     trusts_variables: bool,
+    program: Option<PathBuf>,
     cwd: Option<PathBuf>,
     vars: Option<Vec<(OsString, OsString)>>,
     rules: RuleSource,
@@ -67,6 +68,7 @@ impl EngineBuilder {
             sources: Sources::default(),
             registry: Registry::new(),
             trusts_variables: true,
+            program: None,
             cwd: None,
             vars: None,
             rules: RuleSource::Dialect(&native::DIALECT),
@@ -232,6 +234,16 @@ impl EngineBuilder {
         self
     }
 
+    /// Lets commands call this program: they get its absolute path in `CHECKREIN_BIN`, and its directory as the last entry of
+    /// their `PATH`. The entry is left out if the directory is inside the project or if other users can write it.
+    ///
+    /// For the program `checkrein`, whose hooks call `checkrein get` and `checkrein say`.
+    #[must_use]
+    pub fn program(mut self, program: impl Into<PathBuf>) -> Self {
+        self.program = Some(program.into());
+        self
+    }
+
     /// Sets a function that fills missing envelope fields of events, as [`Engine::for_agent`] does.
     #[must_use]
     pub fn envelope(mut self, envelope: impl Fn() -> Envelope + Send + Sync + 'static) -> Self {
@@ -304,6 +316,7 @@ impl EngineBuilder {
             vars: self.vars.unwrap_or_else(|| std::env::vars_os().collect()).into(),
             registry: self.registry,
             trusts_variables: self.trusts_variables,
+            program: self.program,
         };
         let sessions = self.sessions.unwrap_or_else(|| Arc::new(MemorySessionStore::default()));
         let sources = env.registry.dialects().fold(self.sources, Sources::dialect);

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use checkrein_core::{Event, Failure, FailureKind, HookInfo, Opinion, Reply};
+use checkrein_core::{Event, EventKind, Failure, FailureKind, HookInfo, Opinion, Reply};
 
-use super::{Call, Handler, HandlerEnv, HandlerFactory, HandlerFuture};
+use super::{Call, Handler, HandlerEnv, HandlerFactory, HandlerFuture, HandlerProblem};
 use checkrein_dialects::{HandlerSpec, HookSpec};
 
 /// Arguments of one call of a builtin.
@@ -78,6 +78,8 @@ pub struct Builtin {
     work: Work,
     doc: BuiltinDoc,
     rewrites: bool,
+    /// Returns `true` for events at which it has an effect. `None`: all.
+    works_at: Option<fn(&EventKind) -> bool>,
 }
 
 #[derive(Clone)]
@@ -151,7 +153,7 @@ impl Builtin {
     }
 
     fn with_work(work: Work) -> Self {
-        Self { work, doc: BuiltinDoc::default(), rewrites: false }
+        Self { work, doc: BuiltinDoc::default(), rewrites: false, works_at: None }
     }
 
     /// Adds a check of the arguments when a hook is loaded. With an error the hook is broken.
@@ -161,12 +163,12 @@ impl Builtin {
         F: Fn(&[String]) -> Result<(), E> + Send + Sync + 'static,
         E: Into<ArgumentError>,
     {
-        let (doc, rewrites) = (self.doc, self.rewrites);
+        let (doc, rewrites, works_at) = (self.doc, self.rewrites, self.works_at);
         let checked = Self::prepared(move |args| {
             check(args).map_err(Into::into)?;
             Ok(self.clone())
         });
-        Self { doc, rewrites, ..checked }
+        Self { doc, rewrites, works_at, ..checked }
     }
 
     /// Sets the documentation.
@@ -180,6 +182,14 @@ impl Builtin {
     #[must_use]
     pub fn rewriting(mut self) -> Self {
         self.rewrites = true;
+        self
+    }
+
+    /// Limits the builtin to events for which this function returns `true`. A hook that has no such event is reported: see
+    /// [`Engine::problems`](crate::Engine::problems).
+    #[must_use]
+    pub fn works_at(mut self, works_at: fn(&EventKind) -> bool) -> Self {
+        self.works_at = Some(works_at);
         self
     }
 
@@ -234,7 +244,17 @@ impl HandlerFactory for BuiltinFactory {
         let function = builtin
             .ready(&spec.args)
             .map_err(|error| Failure::new(FailureKind::Schema, format!("builtin `{}` {error}", spec.name)))?;
-        Ok(Arc::new(BuiltinHandler { function, args: spec.args.clone(), env: env.clone() }))
+        let mut problems = Vec::new();
+        if let Some(works_at) = builtin.works_at
+            && !hook.kinds.is_empty()
+            && !hook.kinds.iter().any(works_at)
+        {
+            let events: Vec<_> = hook.kinds.iter().map(|kind| format!("`{kind}`")).collect();
+            let (name, useful) = (&spec.name, builtin.doc.events);
+            let text = format!("builtin `{name}` has no effect at {}; use it at {useful}", events.join(", "));
+            problems.push(HandlerProblem::fatal(text));
+        }
+        Ok(Arc::new(BuiltinHandler { function, args: spec.args.clone(), env: env.clone(), problems }))
     }
 }
 
@@ -242,6 +262,7 @@ struct BuiltinHandler {
     function: Function,
     args: Vec<String>,
     env: HandlerEnv,
+    problems: Vec<HandlerProblem>,
 }
 
 impl Handler for BuiltinHandler {
@@ -253,5 +274,9 @@ impl Handler for BuiltinHandler {
 
     fn is_limited(&self) -> bool {
         false
+    }
+
+    fn problems(&self) -> &[HandlerProblem] {
+        &self.problems
     }
 }

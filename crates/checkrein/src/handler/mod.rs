@@ -32,7 +32,7 @@ pub(crate) use callback::CallbackHandler;
 #[doc(hidden)]
 pub use command::CommandFactory;
 #[doc(hidden)]
-pub use environment::{DEPTH, is_usual};
+pub use environment::{DEPTH, is_usual, variables_of};
 #[cfg(feature = "http")]
 pub(crate) use http::UrlPattern;
 #[cfg(feature = "http")]
@@ -84,12 +84,19 @@ pub trait Handler: Send + Sync + 'static {
 pub struct HandlerProblem {
     /// Description of the problem, to follow the name of the hook: "sends `$TOKEN` empty".
     pub message: String,
+    /// `true` if the hook fails or has no effect until its config is fixed.
+    pub is_fatal: bool,
 }
 
 impl HandlerProblem {
     /// Creates a problem with this text.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into() }
+        Self { message: message.into(), is_fatal: false }
+    }
+
+    /// Creates a problem with this text that makes the hook fail or have no effect.
+    pub fn fatal(message: impl Into<String>) -> Self {
+        Self { message: message.into(), is_fatal: true }
     }
 }
 
@@ -123,6 +130,8 @@ pub struct HandlerEnv {
     pub registry: Registry,
     /// `false` if a project may have set the variables of the process. HTTP hooks then ignore `SSL_CERT_FILE`.
     pub trusts_variables: bool,
+    /// Program that commands can call. See [`EngineBuilder::program`](crate::engine::EngineBuilder::program).
+    pub program: Option<PathBuf>,
 }
 
 impl fmt::Debug for HandlerEnv {
@@ -140,7 +149,7 @@ impl HandlerEnv {
         vars: impl IntoIterator<Item = (OsString, OsString)>,
         registry: Registry,
     ) -> Self {
-        Self { cwd: cwd.into(), vars: vars.into_iter().collect(), registry, trusts_variables: true }
+        Self { cwd: cwd.into(), vars: vars.into_iter().collect(), registry, trusts_variables: true, program: None }
     }
 
     /// Returns a variable of the host's environment. If the name occurs twice, the last value applies.

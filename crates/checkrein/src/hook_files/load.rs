@@ -19,7 +19,7 @@ use super::loaded_file::{LoadedFile, Reading, change_hash, name};
 use super::ownership::{self, Ownership};
 use super::read::{ReadError, is_executable, read};
 use super::{
-    FileState, FileStatus, Files, Loaded, SourceSet, effective_settings, managed_guards, merge, recursion,
+    FileState, FileStatus, Files, Loaded, SourceSet, effective_settings, managed_guards, merge, plugin, recursion,
     self_protection, symlinks,
 };
 use crate::real_path::{real_path, real_path_or_same};
@@ -131,7 +131,15 @@ impl Loader {
             let context = LoadContext::new(part, index);
             match &part.files {
                 Files::Usual(..) => loader.usual(&context),
-                Files::Named(paths, ..) => paths.iter().for_each(|path| loader.named(path, &context)),
+                Files::Named(paths, ..) => {
+                    for path in paths {
+                        let before = loader.files.len();
+                        loader.named(path, &context);
+                        if let Some((table, root)) = plugin::of_file(part.dialect, path) {
+                            loader.files.iter_mut().skip(before).for_each(|file| file.set_plugin(table, &root));
+                        }
+                    }
+                }
                 Files::Plugin(root, _) => {
                     if let Some(table) = part.dialect.config.plugin {
                         let is_of_project = project_of(root, parts).is_some();

@@ -183,6 +183,19 @@ pub(crate) enum Runs {
     Nothing,
 }
 
+/// Returns the index of the script in the arguments of an interpreter. `None` if the program runs no script, or other code.
+pub fn script_operand(name: &str, args: &[&str]) -> Option<usize> {
+    match runs(name, args) {
+        Runs::Script(index) => Some(index),
+        _ => None,
+    }
+}
+
+/// `true` if the program runs code: that of its arguments, or of files that they do not show.
+pub fn is_interpreter(name: &str) -> bool {
+    runs(name, &[]) != Runs::Nothing
+}
+
 /// Returns the code that a program with these arguments runs.
 pub(crate) fn runs(name: &str, args: &[&str]) -> Runs {
     if UNKNOWN.contains(&name) {

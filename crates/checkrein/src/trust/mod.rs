@@ -52,6 +52,7 @@ pub use checkrein_core::property::Property;
 use checkrein_core::{Failure, FailureKind, FailurePolicy, HookInfo};
 pub(crate) use evaluate::{Evaluation, FileUnderReview, Origin, evaluate};
 pub use lockfile::{LOCKFILE, SIGNATURE};
+pub(crate) use permissions::is_writable_by_others;
 pub(crate) use project_roots::ProjectRoots;
 pub(crate) use review::revoke;
 pub use review::{Content, Review, Reviewed, ReviewedScript, Status};

@@ -50,6 +50,27 @@ pub(super) fn owned(path: &Path, metadata: &fs::Metadata, above: bool) -> Result
     Ok(())
 }
 
+/// `true` if another user than this one and root can write to the directory or replace it, or if that is unknown.
+#[cfg(unix)]
+pub(crate) fn is_writable_by_others(dir: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let own_uid = rustix::process::geteuid().as_raw();
+    let is_safe = |path: &Path| {
+        path.metadata().is_ok_and(|metadata| {
+            let is_sticky = path != dir && metadata.mode() & 0o1000 != 0;
+            [0, own_uid].contains(&metadata.uid()) && (metadata.mode() & 0o022 == 0 || is_sticky)
+        })
+    };
+    !dir.ancestors().all(is_safe)
+}
+
+/// Accepts every directory: these systems have no modes and owners as on Unix.
+#[cfg(not(unix))]
+pub(crate) fn is_writable_by_others(_: &Path) -> bool {
+    false
+}
+
 /// Accepts every path: these systems have no modes and owners as on Unix.
 #[cfg(not(unix))]
 pub(super) fn owned(_: &Path, _: &fs::Metadata, _: bool) -> Result<(), Refused> {

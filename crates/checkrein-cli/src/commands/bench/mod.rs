@@ -7,7 +7,6 @@ mod times;
 use std::io::Write;
 
 use anyhow::Result;
-use checkrein::Engine;
 use checkrein::hook::HookState;
 
 use super::config::{self, ConfigArguments};
@@ -57,7 +56,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     config::print_diagnostics(&loaded);
     loaded.hooks.retain(|hook| !hook.background && !matches!(hook.state, HookState::Disabled | HookState::Skipped(_)));
     let stopwatch = measure::Stopwatch::default();
-    let builder = Engine::builder().settle_as(dialect).cwd(&dir).hooks(loaded.hooks.iter().cloned());
+    let builder =
+        checkrein_tools::own_program::engine_builder().settle_as(dialect).cwd(&dir).hooks(loaded.hooks.iter().cloned());
     let engine = config::build(builder.observer(stopwatch.clone()), &loaded);
     let event = arguments.event.as_deref();
     let (cases, left_out) = measure::cases(&engine, &loaded, event, &arguments.about, dialect, &dir)?;

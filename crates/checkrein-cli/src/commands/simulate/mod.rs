@@ -84,7 +84,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let engines = Engines::default();
     let summary = interrupt::block_on(&engines, async {
         let live = if arguments.json || super::is_quiet() { None } else { Live::start() };
-        let mut builder = Engine::builder().settle_as(dialect).cwd(&dir).hooks(loaded.hooks.iter().cloned());
+        let mut builder = checkrein_tools::own_program::engine_builder()
+            .settle_as(dialect)
+            .cwd(&dir)
+            .hooks(loaded.hooks.iter().cloned());
         if let Some(live) = &live {
             builder = builder.observer(live.observer());
         }

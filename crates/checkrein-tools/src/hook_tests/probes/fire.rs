@@ -85,7 +85,8 @@ pub(super) async fn fire(
         dialect: hook.dialect,
     };
     let vars = context.vars.iter().filter(|(name, _)| input != ProbeInput::NoEnvironment || name == "PATH");
-    let env = HandlerEnv::new(context.scratch.path(), vars.cloned(), Registry::empty());
+    let mut env = HandlerEnv::new(context.scratch.path(), vars.cloned(), Registry::empty());
+    env.program = crate::own_program::path();
     let start = Instant::now();
     outcome.result = match CommandFactory.build(&context.hook, &env) {
         _ if matches!(context.hook.state, HookState::Changed(_)) => {

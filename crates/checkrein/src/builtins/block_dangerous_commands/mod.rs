@@ -42,7 +42,7 @@ pub(super) fn builtin() -> Builtin {
         let decisions = Arc::new(decisions(args)?);
         Ok(Builtin::immediate(move |call| Ok(check(&call, &decisions))))
     });
-    prepared.described(
+    prepared.works_at(super::is_before_tool).described(
         BuiltinDoc::new("Denies destructive shell commands, and asks about commands that are often a mistake.")
             .args("`--allow=RULE`, `--ask=RULE`, `--deny=RULE` for each rule to change")
             .events("`pre_tool_use`, `tool_guard`, `permission_request`, `pre_shell`"),

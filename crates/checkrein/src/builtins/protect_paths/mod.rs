@@ -58,7 +58,7 @@ pub(super) fn builtin() -> Builtin {
         let patterns = Arc::new(Patterns::parse(&patterns)?);
         Ok(Builtin::new(move |call| Box::pin(run(call, Arc::clone(&patterns), denies_reading))))
     });
-    prepared.described(
+    prepared.works_at(super::is_before_tool).described(
         BuiltinDoc::new("Denies writing, editing, moving and deleting files that match a pattern.")
             .args("patterns such as `.env`, `config/**`, `~/.ssh`; `!pattern` for exceptions; `--read` also denies reading")
             .events(

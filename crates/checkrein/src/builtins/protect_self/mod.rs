@@ -36,7 +36,7 @@ pub(super) fn builtin() -> Builtin {
         }
         Ok(Builtin::new(move |call| Box::pin(run(call, Arc::clone(&guarded)))))
     });
-    prepared.described(
+    prepared.works_at(super::is_before_tool).described(
         BuiltinDoc::new(
             "Denies agents changes to checkrein's own files, and asks before they change the entries that call checkrein.",
         )

@@ -8,13 +8,14 @@
 
 mod foreign;
 mod names;
+mod program;
 
 use std::cell::OnceCell;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use checkrein_core::Scope;
-use checkrein_dialects::{CommandLine, CommandSpec, Dialect, Environment};
+use checkrein_dialects::{CommandLine, CommandSpec, Dialect, Environment, HandlerSpec, HookSpec};
 
 use super::{HandlerEnv, var_expand};
 use crate::builtins::secrets;
@@ -143,7 +144,14 @@ pub(super) fn child_env(spec: &CommandSpec, dialect: &Dialect, scope: Scope, env
         true => (name.into(), var_expand::value(value, known).into()),
         false => (name.into(), value.into()),
     }));
+    program::add(&mut child.variables, env);
     child
+}
+
+/// Returns the variables of a command hook without those of an event, for checks. `None` for other handlers.
+pub fn variables_of(hook: &HookSpec, env: &HandlerEnv) -> Option<Vec<(OsString, OsString)>> {
+    let HandlerSpec::Command(spec) = &hook.handler else { return None };
+    Some(child_env(spec, hook.dialect, hook.info.source.scope, env).variables)
 }
 
 /// `true` if a value, or a part of a list, is a path inside of the project.

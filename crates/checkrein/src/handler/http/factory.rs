@@ -170,6 +170,9 @@ impl HandlerFactory for HttpFactory {
             Some((file, None)) => Some(PathBuf::from(file)),
             None => None,
         };
+        if let Some(Err(why)) = file.as_deref().map(super::tls::check_file) {
+            problems.borrow_mut().push(HandlerProblem::fatal(why));
+        }
         let certificates = Certificates { file, from_variables: env.trusts_variables };
         let mut headers = headers(spec, &target, filled)?;
         let credentials = Credentials::new(&target, &headers, known.into_inner());

@@ -2,9 +2,7 @@
 
 use std::error::Error;
 use std::io;
-#[cfg(unix)]
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustls::crypto::ring;
@@ -32,17 +30,28 @@ pub(super) fn trusted_roots(
     let _ = roots.add_parsable_certificates(system_certificates(certificates.from_variables));
     let _ = roots.add_parsable_certificates(extra.iter().cloned());
     if let Some(file) = &certificates.file {
-        let found = rustls_native_certs::load_certs_from_paths(Some(file), None);
-        let (added, _) = roots.add_parsable_certificates(found.certs);
-        if added == 0 {
-            let why = found.errors.first().map_or_else(String::new, |error| format!(" ({error})"));
-            return Err(format!("`ca_file` {} has no certificates in PEM format{why}", file.display()));
-        }
+        add_file(&mut roots, file)?;
     }
     if roots.is_empty() {
         return Err(format!("the system has no trusted certificates; {TRUST_HINT}"));
     }
     Ok(roots)
+}
+
+/// Adds the certificates of a hook's file.
+fn add_file(roots: &mut RootCertStore, file: &Path) -> Result<(), String> {
+    let found = rustls_native_certs::load_certs_from_paths(Some(file), None);
+    let (added, _) = roots.add_parsable_certificates(found.certs);
+    if added > 0 {
+        return Ok(());
+    }
+    let why = found.errors.first().map_or_else(String::new, |error| format!(" ({error})"));
+    Err(format!("`ca_file` {} has no certificates in PEM format{why}", file.display()))
+}
+
+/// Checks that a hook's file has certificates.
+pub(super) fn check_file(file: &Path) -> Result<(), String> {
+    add_file(&mut RootCertStore::empty(), file)
 }
 
 /// Files with the trusted certificates of the system, in Linux distributions, BSD and macOS.
