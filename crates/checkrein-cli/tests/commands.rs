@@ -385,7 +385,7 @@ fn missing_hooks_hint_at_other_agents() {
     let settings = r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "true"}]}]}}"#;
     let claude = Place::with(&[(".claude/settings.json", settings)]);
     let none = Place::with(&[("empty.yaml", "hooks: {}\n")]);
-    for arguments in [&["run", "PreToolUse"][..], &["explain", "PreToolUse"], &["list"], &["check"]] {
+    for arguments in [&["run", "PreToolUse"][..], &["explain", "PreToolUse"], &["list"]] {
         let ran = claude.run(arguments);
         assert_eq!(
             (ran.code, ran.stderr.as_str()),

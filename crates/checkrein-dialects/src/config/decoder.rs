@@ -189,7 +189,7 @@ impl<'a> Decoder<'a> {
         if NOTES.contains(&key) || key.starts_with(['_', '$', '#', '/']) {
             return;
         }
-        let text = format!("{} ignores the unknown key `{key}`", self.dialect.name);
+        let text = format!("{} ignores the unknown key `{key}`", self.dialect.title());
         if self.diagnostics.iter().any(|earlier| earlier.code == "unknown-key" && earlier.message == text) {
             return;
         }

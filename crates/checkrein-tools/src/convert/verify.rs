@@ -27,9 +27,10 @@ pub(super) fn findings(hook: &HookSpec, text: &str, to: &'static Dialect, dir: &
     if let Some(error) = decoded.diagnostics.into_iter().find(|found| found.severity == Severity::Error) {
         return Err(error.message);
     }
-    let before = lint::lint(std::slice::from_ref(hook), dir);
+    let env = lint::environment(dir);
+    let before = lint::lint(std::slice::from_ref(hook), &env);
     let new =
-        lint::lint(&decoded.hooks, dir).into_iter().filter(|found| !before.iter().any(|had| had.code == found.code));
+        lint::lint(&decoded.hooks, &env).into_iter().filter(|found| !before.iter().any(|had| had.code == found.code));
     let id_prefixes: Vec<_> = decoded.hooks.iter().map(|hook| format!("hook `{}`: ", hook.info.id)).collect();
     let findings = new.map(|found| {
         let message = id_prefixes.iter().find_map(|prefix| found.message.strip_prefix(prefix.as_str()));

@@ -4,7 +4,7 @@ use checkrein::audit::AuditLog;
 use checkrein::hook_files::Loaded;
 use checkrein_dialects::config::{Diagnostic, Severity};
 
-use super::with_help_and_line;
+use super::{location, read_text, with_help};
 
 /// Returns a diagnostic if the audit log of these files cannot be written. It is an error if gates close then.
 pub fn audit_log(loaded: &Loaded) -> Option<Diagnostic> {
@@ -17,5 +17,6 @@ pub fn audit_log(loaded: &Loaded) -> Option<Diagnostic> {
     let setting = loaded.settings.iter().find(|setting| setting.key == "audit");
     let (file, line) = setting.map(|setting| (setting.file.clone(), setting.line)).unwrap_or_default();
     let text = format!("the audit log cannot be written, {effect}: {error}");
-    Some(with_help_and_line(Diagnostic::of_file(severity, "audit-not-writable", file, text), line))
+    let at = line.zip(read_text(&file)).map(|(line, text)| location(&text, line));
+    Some(with_help(Diagnostic::of_file(severity, "audit-not-writable", file, text), at))
 }

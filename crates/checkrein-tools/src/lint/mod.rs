@@ -1,53 +1,123 @@
 //! Static checks of hooks and their scripts, for mistakes that published guards have. `checkrein check` uses them.
 //!
 //! Each lint has a stable code and an explanation ([`RULES`]). A comment with `checkrein: allow CODE` silences it, in the
-//! script or in the hook's file. Lints must never run a hook.
+//! script or in the hook's file. Other problems of config files have codes too ([`CONFIG_CODES`]), which cannot be silenced.
+//! Lints must never run a hook.
 
 mod answers;
 mod audit_log;
+mod bashisms;
 mod code;
+mod config_codes;
 mod fields;
+mod load;
+mod place;
+mod programs;
 mod rules;
 mod script;
 mod shell;
+mod syntax;
+mod tools;
+mod variables;
 
 pub use audit_log::audit_log;
-pub use rules::{LintRule, RULES, rule};
+pub use config_codes::CONFIG_CODES;
+pub use load::load_errors;
+pub use rules::{LintRule, RULES, RuleSeverity, explain, rule};
 
 use std::path::Path;
 
+use checkrein::Registry;
+use checkrein::handler::HandlerEnv;
 use checkrein::internal::regular_file;
+use checkrein::internal::shell::{ShellEnv, SimpleCommand, simple_commands, simple_commands_of_argv};
 use checkrein_core::{EventKind, HookState};
 use checkrein_dialects::config::{Diagnostic, Location, Severity};
-use checkrein_dialects::{Dialect, HandlerSpec, HookSpec, ToolRow};
+use checkrein_dialects::{CommandLine, HandlerSpec, HookSpec};
 use checkrein_document::{LineIndex, MAX_SIZE, Span};
 
+use place::Part;
 use script::Script;
 
-/// Checks hooks and the scripts that they run. `dir` is the agent's working directory.
-pub fn lint(hooks: &[HookSpec], dir: &Path) -> Vec<Diagnostic> {
-    // Lints run nothing, so unapproved hooks are checked too.
-    let is_decoded =
-        |state: &HookState| matches!(state, HookState::Ready | HookState::Untrusted | HookState::Changed(_));
-    hooks.iter().filter(|hook| is_decoded(&hook.state)).flat_map(|hook| lint_hook(hook, dir)).collect()
+/// Environment of an agent that is started in this directory, with the variables of this process.
+pub fn environment(dir: &Path) -> HandlerEnv {
+    let mut env = HandlerEnv::new(dir, std::env::vars_os(), Registry::new());
+    env.program = crate::own_program::path();
+    env
 }
 
-fn lint_hook(hook: &HookSpec, dir: &Path) -> Vec<Diagnostic> {
+/// Checks hooks and the scripts that they run. `env` has the agent's working directory and its variables.
+pub fn lint(hooks: &[HookSpec], env: &HandlerEnv) -> Vec<Diagnostic> {
+    // Lints run nothing, so unapproved hooks are checked too.
+    let decoded = || hooks.iter().filter(|hook| is_decoded(&hook.state));
+    let mut found: Vec<_> = decoded().flat_map(|hook| lint_hook(hook, env)).collect();
+    found.extend(duplicate_ids(decoded()));
+    // A hook for several kinds of events may be several hooks here.
+    let mut distinct: Vec<Diagnostic> = Vec::with_capacity(found.len());
+    for diagnostic in found {
+        if !distinct.contains(&diagnostic) {
+            distinct.push(diagnostic);
+        }
+    }
+    distinct
+}
+
+/// `true` if the entry of a hook was read without errors.
+fn is_decoded(state: &HookState) -> bool {
+    matches!(state, HookState::Ready | HookState::Untrusted | HookState::Changed(_))
+}
+
+fn lint_hook(hook: &HookSpec, env: &HandlerEnv) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    matcher(hook, &mut found);
+    tools::matcher(hook, &mut found);
     timeout(hook, &mut found);
     if hook.info.dry_run && is_gate(hook) {
-        found.push(for_hook(hook, "dry-run-gate", "it is a dry run, so it cannot block"));
+        found.push(for_hook(hook, Part::Entry, "dry-run-gate", "it is a dry run, so it cannot block"));
     }
     let mut script = None;
     if let HandlerSpec::Command(command) = &hook.handler {
-        let script = script.insert(Script::from_command(command, hook.dialect, dir));
-        script.lint(hook, &mut |code, line, message| found.push(for_script(hook, code, line, message, script)));
+        let script = script.insert(Script::from_command(command, hook, &env.cwd));
+        script.lint(hook, env, &mut |code, line, message| found.push(for_script(hook, code, line, message, script)));
     }
     if !found.is_empty() {
         let config = hook.info.source.file.as_ref().and_then(|file| read_text(file));
         let texts = [config.as_deref(), script.as_ref().and_then(Script::text)];
         found.retain(|diagnostic| !texts.iter().flatten().any(|text| allows(text, diagnostic.code)));
+    }
+    found
+}
+
+/// `true` if the hook calls checkrein: an entry of `checkrein install`.
+pub fn calls_checkrein(hook: &HookSpec) -> bool {
+    let HandlerSpec::Command(command) = &hook.handler else { return false };
+    let env = ShellEnv { home: None, cwd: Path::new("/") };
+    let steps = match &command.run {
+        CommandLine::Shell { text, .. } => simple_commands(text, env),
+        CommandLine::Argv(argv) => simple_commands_of_argv(argv, env),
+    };
+    let is_call = |step: &SimpleCommand| {
+        step.name == "checkrein" && step.operands().next().is_some_and(|word| word.text == "hook")
+    };
+    steps.is_ok_and(|steps| steps.iter().any(is_call))
+}
+
+/// Reports hooks of one file with the same name.
+fn duplicate_ids<'h>(hooks: impl Iterator<Item = &'h HookSpec>) -> Vec<Diagnostic> {
+    let mut seen: Vec<&HookSpec> = Vec::new();
+    let mut found = Vec::new();
+    for hook in hooks {
+        let (id, source) = (&hook.info.id, &hook.info.source);
+        let same = |other: &&&HookSpec| other.info.id == *id && other.info.source.file == source.file;
+        match seen.iter().find(same) {
+            // One entry becomes two hooks if some of its events have matchers.
+            Some(other) if other.info.source == *source => {}
+            Some(other) => {
+                let line = other.info.source.line.map(|line| format!(" in line {line}")).unwrap_or_default();
+                let text = format!("another hook{line} has the same `id`");
+                found.push(for_hook(hook, Part::Id, "duplicate-id", &text));
+            }
+            None => seen.push(hook),
+        }
     }
     found
 }
@@ -69,33 +139,47 @@ fn allows(text: &str, code: &str) -> bool {
     allowed.any(|rest| rest.split(|c: char| !c.is_alphanumeric() && c != '-').next() == Some(code))
 }
 
-/// Diagnostic about a line of the hook's script, or about the hook if there is no line or no script file.
+/// Diagnostic about a line of the hook's script, or about the hook's command if there is no line or no script file.
 fn for_script(hook: &HookSpec, code: &'static str, line: Option<u32>, message: String, script: &Script) -> Diagnostic {
     match (line, script.path()) {
-        (Some(line), Some(path)) => for_line(&path.display().to_string(), code, line, message),
-        _ => for_hook(hook, code, &message),
+        (Some(line), Some(path)) => {
+            let file = path.display().to_string();
+            let at = read_text(&file).map(|text| location(&text, line));
+            with_help(Diagnostic::of_file(severity(code, hook), code, file, message), at)
+        }
+        _ => for_hook(hook, Part::Handler, code, &message),
     }
 }
 
-fn for_line(file: &str, code: &'static str, line: u32, message: String) -> Diagnostic {
-    with_help_and_line(Diagnostic::of_file(Severity::Warning, code, file, message), Some(line))
-}
-
-fn for_hook(hook: &HookSpec, code: &'static str, message: &str) -> Diagnostic {
+/// Diagnostic about a part of a hook's entry.
+fn for_hook(hook: &HookSpec, part: Part, code: &'static str, message: &str) -> Diagnostic {
     let info = &hook.info;
     let file = info.source.file.clone().unwrap_or_default();
-    let text = format!("hook `{}`: {message}", info.id);
-    with_help_and_line(Diagnostic::of_file(Severity::Warning, code, file, text), info.source.line)
+    let text = read_text(&file);
+    let at = text.as_deref().and_then(|text| {
+        let line = || info.source.line.map(|line| location(text, line));
+        place::locate(hook, part, text).or_else(line)
+    });
+    let message = format!("hook `{}`: {message}", info.id);
+    with_help(Diagnostic::of_file(severity(code, hook), code, file, message), at)
 }
 
-/// Adds the help text of the lint, and the location of the line.
-fn with_help_and_line(diagnostic: Diagnostic, line: Option<u32>) -> Diagnostic {
-    let diagnostic = match rule(diagnostic.code) {
+fn severity(code: &str, hook: &HookSpec) -> Severity {
+    match explain(code).map(|rule| rule.severity) {
+        Some(RuleSeverity::Error) => Severity::Error,
+        Some(RuleSeverity::ErrorAtGates) if is_gate(hook) => Severity::Error,
+        _ => Severity::Warning,
+    }
+}
+
+/// Adds the help text of the code, and the location.
+fn with_help(diagnostic: Diagnostic, at: Option<Location>) -> Diagnostic {
+    let diagnostic = match explain(diagnostic.code) {
         Some(rule) => diagnostic.with_help(rule.help),
         None => diagnostic,
     };
-    match line.zip(read_text(&diagnostic.file)) {
-        Some((line, text)) => diagnostic.at(location(&text, line)),
+    match at {
+        Some(at) => diagnostic.at(at),
         None => diagnostic,
     }
 }
@@ -110,65 +194,17 @@ fn location(text: &str, line: u32) -> Location {
     Location::of(&LineIndex::new(text), Span { start: offset(start), end: offset(end) })
 }
 
-fn matcher(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
-    let pattern = hook.matcher.pattern();
-    let about_tools = hook.kinds.iter().all(|kind| kind.contract().matched_on.as_deref() == Some("tool_name"));
-    if pattern.is_empty() || !about_tools || hook.kinds.is_empty() {
-        return;
-    }
-    // The agent compares matchers in its own files with its own names only.
-    let tools: Vec<&str> = hook.dialect.tools.iter().flat_map(ToolRow::matched_names).collect();
-    let is_rule = pattern.split_once('(').is_some_and(|(tool, rest)| {
-        rest.ends_with(')') && !tool.is_empty() && tool.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-    });
-    if is_rule && !hook.matcher.matches(pattern) {
-        let text = format!("matcher `{pattern}` is a permission rule, which matches no tool name");
-        found.push(for_hook(hook, "rule-in-matcher", &text));
-        return;
-    }
-    // The tool names of MCP servers are unknown here.
-    let may_be_mcp = pattern.contains("mcp") || pattern.contains(':');
-    if !tools.is_empty() && !may_be_mcp && !tools.iter().any(|tool| hook.matcher.matches(tool)) {
-        let close = || checkrein_core::closest_match(pattern, tools.iter().copied()).map(str::to_owned);
-        let hint = own_names(hook.dialect, pattern).or_else(close);
-        let hint = hint.map(|tool| format!(", did you mean `{tool}`?")).unwrap_or_default();
-        let text = format!("matcher `{pattern}` matches no tool of {}{hint}", hook.dialect.title());
-        found.push(for_hook(hook, "matcher-fits-nothing", &text));
-        return;
-    }
-    for part in pattern.split('|').filter(|part| !tools.iter().any(|tool| tool.contains(part))) {
-        if let Some(own) = own_names(hook.dialect, part) {
-            let agent = hook.dialect.title();
-            let text = format!("`{part}` in matcher `{pattern}` is not a tool of {agent}, did you mean `{own}`?");
-            found.push(for_hook(hook, "matcher-fits-nothing", &text));
-        }
-    }
-}
-
-/// Names that an agent has for a list of common names. `None`: a part is not a common name of its tools.
-fn own_names(dialect: &Dialect, pattern: &str) -> Option<String> {
-    let mut own: Vec<&str> = Vec::new();
-    for part in pattern.split('|') {
-        let is_named = |tool: &&ToolRow| tool.common.iter().any(|name| name.eq_ignore_ascii_case(part));
-        let tool = dialect.tools.iter().find(is_named)?;
-        if !own.contains(&tool.name) {
-            own.push(tool.name);
-        }
-    }
-    Some(own.join("|"))
-}
-
 fn timeout(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
     let Some(time) = hook.timeout else { return };
     // A round number of at least 1000 is probably meant as milliseconds.
     if time.as_secs() >= 1000 && time.subsec_nanos() == 0 && time.as_secs() % 100 == 0 {
         let text = format!("its timeout is {} seconds ({} minutes)", time.as_secs(), time.as_secs() / 60);
-        found.push(for_hook(hook, "timeout-unit", &text));
+        found.push(for_hook(hook, Part::Timeout, "timeout-unit", &text));
     }
     // Less time than a process needs to start is probably meant as seconds.
     if !time.is_zero() && time < std::time::Duration::from_millis(100) {
         let text = format!("its timeout is {time:?}, too short for most programs to start");
-        found.push(for_hook(hook, "timeout-unit", &text));
+        found.push(for_hook(hook, Part::Timeout, "timeout-unit", &text));
     }
 }
 

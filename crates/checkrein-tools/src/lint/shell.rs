@@ -55,7 +55,7 @@ fn blocks(hook: &HookSpec, code: i32) -> bool {
 }
 
 /// Returns `true` if the script sets an option by its letter or its long name.
-fn sets(code: &Code<'_>, letter: char, long: &str) -> bool {
+pub(super) fn sets(code: &Code<'_>, letter: char, long: &str) -> bool {
     code.lines().any(|(line, _)| {
         let mut words = line.split_whitespace();
         words.next() == Some("set")

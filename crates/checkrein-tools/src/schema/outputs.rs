@@ -198,7 +198,20 @@ pub fn check() -> Value {
         ("column", place()),
         ("help", or_null(&text())),
     ]);
-    let found = object(&[("errors", count()), ("warnings", count()), ("diagnostics", list_of(&diagnostic))]);
+    let agent = object(&[
+        ("agent", text()),
+        ("hooks", count()),
+        ("files", count()),
+        ("errors", count()),
+        ("warnings", count()),
+        ("not_approved", count()),
+    ]);
+    let found = object(&[
+        ("errors", count()),
+        ("warnings", count()),
+        ("diagnostics", list_of(&diagnostic)),
+        ("agents", list_of(&agent)),
+    ]);
     let rule = object(&[("code", text()), ("help", text()), ("explanation", text())]);
     root("Problems of hooks; with --explain the explanation of a lint", json!({ "anyOf": [found, rule] }))
 }

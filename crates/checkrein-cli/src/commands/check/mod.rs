@@ -2,28 +2,32 @@
 //!
 //! Prints text, JSON or SARIF. Runs no hook.
 
+mod agents;
 mod sarif;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use checkrein::dialects::Dialect;
 use checkrein::dialects::config::{Diagnostic, Severity};
-use checkrein::hook_files::Loaded;
-use checkrein_tools::lint::{self, RULES};
+use checkrein::hook::HookState;
+use checkrein_tools::lint::{self, CONFIG_CODES, RULES};
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
-use super::config::{self, directory, sources};
-use super::dialect::DialectName;
+use super::config::directory;
+use super::dialect::{DialectName, display_name};
 use super::list::is_placeholder;
 use super::{layout, pluralize};
 use crate::exit::{self, Exit, UsageErrorExt};
+use agents::AgentFiles;
 
 /// Find problems in config files, hooks and scripts
 ///
-/// Reports invalid config, missing scripts and programs, matchers that match nothing, and guards that cannot block. The
-/// comment `# checkrein: allow CODE` in a script or config file disables a lint there.
+/// Reports invalid config, hooks that cannot be loaded, missing scripts and programs, shell syntax errors, matchers that match
+/// nothing, and guards that cannot block. Without --as and files, checks checkrein's files and those of all agents; each file
+/// is judged as its own agent does. The comment `# checkrein: allow CODE` in a script or config file disables a lint there.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:
   0   no errors
@@ -37,9 +41,9 @@ Example:
 pub struct Arguments {
     /// Files to check instead of the usual locations
     files: Vec<PathBuf>,
-    /// Agent whose format the files have
-    #[arg(long = "as", value_name = "AGENT", default_value = "native")]
-    dialect: DialectName,
+    /// Agent whose files to check; default: all agents with files
+    #[arg(long = "as", value_name = "AGENT")]
+    dialect: Option<DialectName>,
     /// Same as FILES
     #[arg(long, value_name = "FILE")]
     config: Vec<PathBuf>,
@@ -73,48 +77,119 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         return explain(&mut out, code, arguments.json);
     }
     let dir = directory(&arguments.dir)?;
-    let files: Vec<_> = arguments.files.iter().chain(&arguments.config).cloned().collect();
-    let mut sources = sources(arguments.dialect.0, &files, &dir)?;
-    if let Some(name) = &arguments.agent {
-        sources = sources.agent(name);
-    }
-    let loaded = sources.load();
-    config::hint(arguments.dialect.0, &files, &loaded, &dir);
-    let lints = lint::lint(&loaded.hooks, &dir);
-    let mut found: Vec<_> = loaded.diagnostics.iter().cloned().chain(lint::audit_log(&loaded)).chain(lints).collect();
+    let named: Vec<_> = arguments.files.iter().chain(&arguments.config).cloned().collect();
+    let dialect = arguments.dialect.as_ref().map(|named| named.0);
+    let agents = agents::load(dialect, &named, &dir, arguments.agent.as_deref())?;
+    let mut checked: Vec<_> = agents.iter().map(|files| Checked::new(files, &dir)).collect();
     for code in arguments.allow.iter().filter(|code| lint::rule(code).is_none()) {
-        if !found.iter().any(|diagnostic| diagnostic.code == code) {
+        if !checked.iter().flat_map(|checked| &checked.found).any(|diagnostic| diagnostic.code == code) {
             super::print_note(&format!("--allow {code} has no effect: {}", no_lint(code)));
         }
     }
-    found.retain(|diagnostic| {
-        !arguments.allow.iter().any(|code| code == diagnostic.code) && !lint::is_silenced(diagnostic)
-    });
-    let (errors, warnings) = counts(&found);
+    for checked in &mut checked {
+        checked.found.retain(|diagnostic| {
+            !arguments.allow.iter().any(|code| code == diagnostic.code) && !lint::is_silenced(diagnostic)
+        });
+    }
+    let (errors, warnings) = totals(&checked);
     let bad = errors > 0 || (arguments.strict && warnings > 0);
     let exit = if bad { exit::FAILURE } else { exit::SUCCESS };
-    super::finish_output(exit, show(&mut out, arguments, &dir, &loaded, &found))
+    super::finish_output(exit, show(&mut out, arguments, &dir, &checked))
 }
 
-fn show(out: &mut impl Write, arguments: &Arguments, dir: &Path, loaded: &Loaded, found: &[Diagnostic]) -> Result<()> {
-    let (errors, warnings) = counts(found);
-    if arguments.sarif {
-        writeln!(out, "{:#}", sarif::report(found, dir))?;
-    } else if arguments.json {
-        let all: Vec<_> = found.iter().map(as_json).collect();
-        writeln!(out, "{:#}", json!({ "errors": errors, "warnings": warnings, "diagnostics": all }))?;
-    } else {
-        for diagnostic in found {
-            show_one(out, diagnostic)?;
+/// The findings in the files of one agent.
+struct Checked {
+    dialect: &'static Dialect,
+    found: Vec<Diagnostic>,
+    hooks: usize,
+    files: usize,
+    /// Number of hooks that do not run because they are not approved.
+    not_approved: usize,
+}
+
+impl Checked {
+    fn new(files: &AgentFiles, dir: &Path) -> Self {
+        let AgentFiles { dialect, loaded } = files;
+        let mut found = loaded.diagnostics.clone();
+        found.extend(lint::audit_log(loaded));
+        found.extend(lint::load_errors(dialect, &loaded.hooks, dir, &loaded.diagnostics));
+        found.extend(lint::lint(&loaded.hooks, &lint::environment(dir)));
+        let hooks = || loaded.hooks.iter().filter(|hook| !is_placeholder(loaded, hook));
+        // Only checkrein asks for approval. Agents run the hooks of their own files by their own rules.
+        let waits = |state: &HookState| matches!(state, HookState::Untrusted | HookState::Changed(_));
+        let waiting = hooks().filter(|hook| dialect.has_all_events && waits(&hook.state));
+        Self {
+            dialect,
+            found,
+            hooks: layout::count_hooks(hooks().map(|hook| &*hook.info)),
+            files: loaded.files.iter().filter(|file| file.hooks > 0).count(),
+            not_approved: layout::count_hooks(waiting.map(|hook| &*hook.info)),
         }
-        let files = loaded.files.iter().filter(|file| file.hooks > 0).count();
-        let hooks = loaded.hooks.iter().filter(|hook| !is_placeholder(loaded, hook));
-        let hooks = layout::count_hooks(hooks.map(|hook| &*hook.info));
-        let [hooks, files] = [pluralize(hooks, "hook"), pluralize(files, "file")];
-        let [errors, warnings] = [pluralize(errors, "error"), pluralize(warnings, "warning")];
-        writeln!(out, "{hooks} in {files}: {errors}, {warnings}")?;
+    }
+}
+
+/// Numbers of errors and of warnings for all agents.
+fn totals(checked: &[Checked]) -> (usize, usize) {
+    let all = checked.iter().map(|checked| counts(&checked.found));
+    all.fold((0, 0), |(errors, warnings), (more_errors, more_warnings)| {
+        (errors + more_errors, warnings + more_warnings)
+    })
+}
+
+fn show(out: &mut impl Write, arguments: &Arguments, dir: &Path, checked: &[Checked]) -> Result<()> {
+    let (errors, warnings) = totals(checked);
+    let found = || checked.iter().flat_map(|checked| &checked.found);
+    if arguments.sarif {
+        writeln!(out, "{:#}", sarif::report(found(), dir))?;
+        return Ok(());
+    }
+    if arguments.json {
+        let all: Vec<_> = found().map(as_json).collect();
+        let agents: Vec<_> = checked.iter().map(agent_as_json).collect();
+        let report = json!({ "errors": errors, "warnings": warnings, "diagnostics": all, "agents": agents });
+        writeln!(out, "{report:#}")?;
+        return Ok(());
+    }
+    for diagnostic in found() {
+        show_one(out, diagnostic)?;
+    }
+    // Without --as, checkrein is always among the agents, also without files.
+    let is_shown = |one: &&Checked| checked.len() == 1 || one.hooks > 0 || !one.found.is_empty();
+    let shown: Vec<_> = checked.iter().filter(is_shown).collect();
+    let is_single = matches!(shown[..], [one] if one.dialect.has_all_events || arguments.dialect.is_some());
+    for one in shown {
+        let name = if is_single { String::new() } else { format!("{}: ", display_name(one.dialect)) };
+        writeln!(out, "{name}{}", summary(one))?;
+    }
+    if checked.iter().all(|checked| checked.hooks == 0) && found().next().is_none() {
+        super::print_note("no hooks here; `checkrein init` writes some, `checkrein list -v` shows the searched files");
     }
     Ok(())
+}
+
+/// Numbers of hooks, files and findings in one line.
+fn summary(checked: &Checked) -> String {
+    let (errors, warnings) = counts(&checked.found);
+    let [hooks, files] = [pluralize(checked.hooks, "hook"), pluralize(checked.files, "file")];
+    let [errors, warnings] = [pluralize(errors, "error"), pluralize(warnings, "warning")];
+    let waiting = match checked.not_approved {
+        0 => String::new(),
+        1 => "; 1 hook is not approved (`checkrein trust` shows it)".to_owned(),
+        several => format!("; {several} hooks are not approved (`checkrein trust` shows them)"),
+    };
+    format!("{hooks} in {files}: {errors}, {warnings}{waiting}")
+}
+
+fn agent_as_json(checked: &Checked) -> Value {
+    let (errors, warnings) = counts(&checked.found);
+    json!({
+        "agent": checked.dialect.name,
+        "hooks": checked.hooks,
+        "files": checked.files,
+        "errors": errors,
+        "warnings": warnings,
+        "not_approved": checked.not_approved,
+    })
 }
 
 /// Numbers of errors and of warnings.
@@ -125,20 +200,26 @@ fn counts(found: &[Diagnostic]) -> (usize, usize) {
 
 fn no_lint(code: &str) -> String {
     let codes: Vec<_> = RULES.iter().map(|rule| rule.code).collect();
-    match checkrein::core::closest_match(code, codes.iter().copied()) {
+    let explained = RULES.iter().chain(CONFIG_CODES).map(|rule| rule.code);
+    match checkrein::core::closest_match(code, explained) {
         Some(meant) => format!("unknown lint `{code}`, did you mean `{meant}`?"),
         None => format!("unknown lint `{code}`; the lints are {}", codes.join(", ")),
     }
 }
 
 fn explain(out: &mut impl Write, code: &str, as_json: bool) -> Result<Exit> {
-    let rule = lint::rule(code).with_context(|| no_lint(code)).usage_error()?;
+    let rule = lint::explain(code).with_context(|| no_lint(code)).usage_error()?;
     if as_json {
         let rule = json!({ "code": rule.code, "help": rule.help, "explanation": rule.explanation });
         writeln!(out, "{rule:#}")?;
         return Ok(exit::SUCCESS);
     }
     writeln!(out, "{}\n\n{}\n\nFix: {}.", rule.code.bold(), rule.explanation, rule.help)?;
+    // Problems of config files cannot be ignored in the file itself.
+    if lint::rule(code).is_none() {
+        writeln!(out, "Ignore it: pass --allow {}.", rule.code)?;
+        return Ok(exit::SUCCESS);
+    }
     writeln!(
         out,
         "Ignore it: add the comment `# checkrein: allow {}` to the script or the config file, or pass --allow {}.",

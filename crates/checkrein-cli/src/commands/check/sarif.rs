@@ -4,13 +4,12 @@ use std::fmt::Write;
 use std::path::Path;
 
 use checkrein::dialects::config::Diagnostic;
-use checkrein_tools::lint::RULES;
+use checkrein_tools::lint::{CONFIG_CODES, RULES};
 use serde_json::{Value, json};
 
 /// Returns the report as JSON. Paths of files below `dir` are relative to it.
-pub fn report(found: &[Diagnostic], dir: &Path) -> Value {
+pub fn report<'d>(found: impl Iterator<Item = &'d Diagnostic>, dir: &Path) -> Value {
     let results: Vec<_> = found
-        .iter()
         .map(|diagnostic| {
             let mut place = json!({ "artifactLocation": location(Path::new(&diagnostic.file), dir) });
             if let Some(at) = &diagnostic.at {
@@ -26,6 +25,7 @@ pub fn report(found: &[Diagnostic], dir: &Path) -> Value {
         .collect();
     let rules: Vec<_> = RULES
         .iter()
+        .chain(CONFIG_CODES)
         .map(|rule| json!({ "id": rule.code, "shortDescription": { "text": rule.help }, "fullDescription": { "text": rule.explanation } }))
         .collect();
     json!({

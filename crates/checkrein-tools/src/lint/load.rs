@@ -1,0 +1,77 @@
+//! Errors of hooks that an engine finds when it loads them: unknown builtins, wrong arguments, invalid URLs.
+
+use checkrein::engine::{Problem, ProblemKind};
+use checkrein_core::{FailureKind, HookState};
+use checkrein_dialects::config::{Diagnostic, Severity};
+use checkrein_dialects::{Dialect, HandlerSpec, HookSpec};
+
+use super::place::Part;
+use super::{for_hook, is_decoded};
+
+/// Builds an engine from the hooks, as a run does, and returns the problems that `diagnostics` do not have. Runs no hook.
+pub fn load_errors(
+    dialect: &'static Dialect,
+    hooks: &[HookSpec],
+    dir: &std::path::Path,
+    diagnostics: &[Diagnostic],
+) -> Vec<Diagnostic> {
+    // An engine does not load unapproved hooks. Their errors are the same after the approval.
+    let approved = hooks.iter().filter(|hook| is_decoded(&hook.state)).cloned().map(|mut hook| {
+        hook.state = HookState::Ready;
+        hook
+    });
+    let engine = crate::own_program::engine_builder().settle_as(dialect).cwd(dir).hooks(approved).build();
+    let problems = engine.problems();
+    let mut found = Vec::new();
+    for problem in problems.iter().filter(|problem| !problem.is_reported_in(diagnostics)) {
+        let Some(hook) = hooks.iter().find(|hook| hook.info == problem.hook) else { continue };
+        let diagnostic = describe(problem, hook, dialect);
+        if let Some(diagnostic) = diagnostic.filter(|diagnostic| !found.contains(diagnostic)) {
+            found.push(diagnostic);
+        }
+    }
+    found
+}
+
+fn describe(problem: &Problem, hook: &HookSpec, dialect: &Dialect) -> Option<Diagnostic> {
+    match &problem.kind {
+        ProblemKind::NotLoaded(failure)
+            if failure.kind == FailureKind::UnknownHandler && matches!(hook.handler, HandlerSpec::Other { .. }) =>
+        {
+            // Its agent runs the hook itself, and other agents do not.
+            if hook.dialect.name == dialect.name && !dialect.has_all_events {
+                return None;
+            }
+            let mut diagnostic = for_hook(hook, Part::Handler, "not-run-here", &failure.message);
+            diagnostic.severity = if hook.dialect.has_all_events { Severity::Error } else { Severity::Warning };
+            Some(diagnostic)
+        }
+        ProblemKind::NotLoaded(failure) => {
+            let part = match (&hook.handler, failure.kind) {
+                (HandlerSpec::Builtin(_), FailureKind::Schema) => Part::Arguments,
+                _ => Part::Handler,
+            };
+            let diagnostic = for_hook(hook, part, "not-loaded", &failure.message);
+            // An unapproved hook blocks nothing.
+            let blocked = hook.kinds.iter().find(|kind| hook.state == HookState::Ready && hook.dialect.is_gate(kind));
+            Some(match blocked.filter(|_| !hook.info.dry_run) {
+                Some(kind) => {
+                    let name = hook.dialect.name_of(kind).unwrap_or(kind.name());
+                    diagnostic.with_help(format!("fix or remove the hook; until then, it blocks `{name}`"))
+                }
+                None => diagnostic,
+            })
+        }
+        ProblemKind::Handler(problem) => {
+            let (code, part) = match (problem.is_fatal, &hook.handler) {
+                (true, HandlerSpec::Http(_)) => ("not-loaded", Part::CaFile),
+                (true, _) => ("not-loaded", Part::Handler),
+                (false, _) => ("handler-problem", Part::Handler),
+            };
+            Some(for_hook(hook, part, code, &problem.message))
+        }
+        ProblemKind::NeverRuns(_) => Some(for_hook(hook, Part::Entry, "never-runs", &problem.kind.to_string())),
+        ProblemKind::NotApproved(_) | ProblemKind::BackgroundGate | ProblemKind::NoTime => None,
+        _ => None,
+    }
+}
