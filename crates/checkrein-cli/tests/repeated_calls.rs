@@ -52,24 +52,38 @@ fn repeats(place: &Place) -> usize {
     audit(place).iter().filter(is_repeat).count()
 }
 
+/// Numbers that look random and are the same in each run.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % limit
+    }
+}
+
+/// Several calls arrive several times each, all at once and in any order. Some have the same id and another input.
 #[test]
 fn parallel_arrivals_of_a_call_run_its_hooks_once() {
-    // Each call arrives a number of times, all at once.
-    for round in [vec![2], vec![5], vec![3, 1, 4]] {
+    let mut numbers = Numbers(1);
+    for round in 0..6 {
         let place = Place::with(&[(USER, HOOKS)]);
-        let mut children = Vec::new();
-        for (at, arrivals) in round.iter().enumerate() {
-            let payload = call("s", &format!("id-{at}"), "ls");
-            children.push((0..*arrivals).map(|_| start(&place, "claude", &payload)).collect::<Vec<_>>());
+        let calls: Vec<_> =
+            (0..=numbers.below(3)).map(|at| call("s", &format!("id-{}", at / 2), &format!("ls {at}"))).collect();
+        let mut arrivals: Vec<usize> = (0..calls.len()).collect();
+        for _ in 0..=numbers.below(6) {
+            arrivals.insert(numbers.below(arrivals.len() + 1), numbers.below(calls.len()));
         }
-        for group in children {
-            let answers: Vec<Ran> =
-                group.into_iter().map(|child| place.ran(child.wait_with_output().unwrap())).collect();
-            assert!(answers[0].stdout.contains("\"deny\""), "{answers:?}");
-            assert!(answers.iter().all(|answer| answer.stdout == answers[0].stdout && answer.code == 0), "{answers:?}");
+        let children: Vec<_> = arrivals.iter().map(|at| (*at, start(&place, "claude", &calls[*at]))).collect();
+        let mut answers = vec![None; calls.len()];
+        for (at, child) in children {
+            let ran = place.ran(child.wait_with_output().unwrap());
+            assert!(ran.code == 0 && ran.stdout.contains("\"deny\""), "{round}: {ran:?}");
+            // The reason contains the number of the process.
+            assert_eq!(*answers[at].get_or_insert_with(|| ran.stdout.clone()), ran.stdout, "{round}");
         }
-        assert_eq!(lines(&place, "runs"), round.len());
-        assert_eq!(repeats(&place), round.iter().sum::<usize>() - round.len());
+        assert_eq!(lines(&place, "runs"), calls.len(), "{round}: {arrivals:?}");
+        assert_eq!(repeats(&place), arrivals.len() - calls.len(), "{round}: {arrivals:?}");
         let verified = place.run(&["audit", "verify"]);
         assert_eq!(verified.code, 0, "{verified:?}");
     }
@@ -83,6 +97,13 @@ fn later_arrival_gets_the_same_answer() {
     let second = place.run_with(&["hook", "claude"], &payload);
     assert_eq!((&first.stdout, first.code), (&second.stdout, second.code));
     assert_eq!(lines(&place, "runs"), 1);
+    // A background hook starts after the answer, and each start would add a line.
+    let mut waited = 0;
+    while lines(&place, "background") == 0 && waited < 1000 {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        waited += 1;
+    }
+    assert_eq!(lines(&place, "background"), 1);
     let repeated = audit(&place).into_iter().find(|line| line.to_string().contains("\"repeat\":true")).unwrap();
     assert_eq!(repeated["record"]["verdict"]["decision"], "deny");
     assert!(repeated["record"]["hooks"].as_array().unwrap().is_empty());
@@ -123,10 +144,16 @@ fn calls_without_an_id_are_not_merged() {
 
 /// Installs checkrein in the user's and the project's settings.
 fn install_twice(place: &Place, agent: &str) {
-    for words in [&["install", agent, "--yes"][..], &["install", agent, "--project", "--yes"]] {
+    let note = format!("{agent} calls both, and each hook runs once");
+    for (words, is_second) in
+        [(&["install", agent, "--yes"][..], false), (&["install", agent, "--project", "--yes"], true)]
+    {
+        assert!(!place.run(&["status", agent]).stdout.contains(&note));
         let ran = place.run(words);
         assert_eq!(ran.code, 0, "{ran:?}");
+        assert_eq!(format!("{}{}", ran.stdout, ran.stderr).contains(&note), is_second, "{ran:?}");
     }
+    assert!(place.run(&["status", agent]).stdout.contains(&note));
 }
 
 #[test]
@@ -162,7 +189,7 @@ fn two_installations_deliver_each_event_once() {
 
 #[test]
 fn killed_first_arrival_does_not_block_the_second() {
-    let hooks = "hooks:\n  - {id: g, event: PreToolUse, command: 'echo run >> \"$HOME/runs\"; test -e \"$HOME/second\" || { touch \"$HOME/second\"; sleep 30; }; echo no >&2; exit 2'}\n";
+    let hooks = "hooks:\n  - {id: g, event: PreToolUse, command: 'echo run >> \"$HOME/runs\"; test -e \"$HOME/second\" || { touch \"$HOME/second\"; sleep 3; }; echo no >&2; exit 2'}\n";
     let place = Place::with(&[(USER, hooks)]);
     let payload = call("s", "id", "ls");
     let mut first = start(&place, "claude", &payload);

@@ -140,12 +140,15 @@ impl Installer {
     /// [call each entry](checkrein_dialects::HostTable::calls_each_entry) then call it twice for each event, and hooks run once.
     pub fn is_installed_twice(agent: &'static Dialect, dir: &Path, place: Locations) -> bool {
         let installer = Self::new(dir, Program::by_name()).place(place);
+        [Scope::User, Scope::Project].into_iter().all(|scope| installer.has_entries(agent, scope))
+    }
+
+    /// `true` if the settings of this scope have entries of checkrein.
+    fn has_entries(&self, agent: &'static Dialect, scope: Scope) -> bool {
+        let Ok((target, others)) = self.targets(agent, scope) else { return false };
         let dialect = desired_entries::entry_dialect(agent).name;
-        [Scope::User, Scope::Project].into_iter().all(|scope| {
-            let Ok((target, others)) = installer.targets(agent, scope) else { return false };
-            let mut paths = std::iter::once(target).chain(others);
-            paths.any(|path| file::read_text(&path).is_some_and(|text| our_entries::has_ours(&text, dialect)))
-        })
+        let mut paths = std::iter::once(target).chain(others);
+        paths.any(|path| file::read_text(&path).is_some_and(|text| our_entries::has_ours(&text, dialect)))
     }
 
     /// Program that entries of this scope call.
@@ -225,6 +228,10 @@ impl Installer {
             notes.push(format!("{blocked} are blocked if checkrein is missing: uninstall before you delete it"));
             notes.push(format!("to uninstall without checkrein, {}", removal_by_hand(agent, path)));
         }
+        let other_scope = if scope == Scope::User { Scope::Project } else { Scope::User };
+        if agent.host.calls_each_entry && self.has_entries(agent, other_scope) {
+            notes.push(called_twice(agent.name));
+        }
         let others = self.also_read_by(agent, path);
         if !others.is_empty() {
             notes.push(format!("this file is also read by {}, so checkrein runs there too", joined(&others)));
@@ -232,6 +239,11 @@ impl Installer {
         notes.extend(agent.install.iter().flat_map(|table| table.then).map(|&then| then.to_owned()));
         notes
     }
+}
+
+/// Note for the user about an agent that calls an entry of the user's and one of the project's settings.
+fn called_twice(agent: &str) -> String {
+    format!("installed for the user and in this project: {agent} calls both, and each hook runs once")
 }
 
 /// Names as an enumeration: `a`, `a and b`, `a, b and c`.

@@ -65,6 +65,15 @@ impl Status {
     }
 }
 
+impl Status {
+    /// Note for the user if the agent calls an entry of the user's and one of the project's settings.
+    pub fn called_twice(&self) -> Option<String> {
+        let is_twice = self.places.iter().filter(|place| place.state == State::Installed).count() > 1;
+        let calls_each = checkrein_dialects::find(self.agent).is_some_and(|agent| agent.host.calls_each_entry);
+        if is_twice && calls_each { Some(super::called_twice(self.agent)) } else { None }
+    }
+}
+
 /// Traces of an agent on this machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]

@@ -115,6 +115,9 @@ fn show(out: &mut impl Write, status: &Status, version: Option<&str>) -> Result<
     for place in &status.places {
         show_place(out, status.agent, place)?;
     }
+    if let Some(note) = status.called_twice() {
+        writeln!(out, "  {note}")?;
+    }
     if let Some(by_hand) = &status.by_hand {
         writeln!(out, "  not installed by checkrein: {by_hand}")?;
     }
