@@ -14,7 +14,7 @@ use crate::commands::{self, Verbosity, terminal};
 /// All commands by purpose, in the order of the overview.
 pub const GROUPS: &[(&str, &[&str])] = &[
     ("Daily", &["init", "install", "uninstall", "status", "try", "run", "explain", "check", "list", "test"]),
-    ("Safety", &["trust", "audit"]),
+    ("Safety", &["trust", "allow-once", "audit"]),
     ("Authoring", &["simulate", "record", "replay", "convert", "bench", "events"]),
     ("Plumbing", &["hook", "get", "say", "schema", "completions", "man"]),
 ];
@@ -106,7 +106,7 @@ fn overview(command: &clap::Command) -> String {
     let longest = GROUPS.iter().flat_map(|(_, names)| *names).map(|name| name.len()).max().unwrap_or_default();
     let column = longest + 4;
     let width = terminal::width().unwrap_or(MAX_WIDTH);
-    let mut text = "{about}\n{usage-heading} {usage}\n".to_owned();
+    let mut text = "{about}\n{usage-heading} {usage}".to_owned();
     for (group, names) in GROUPS {
         let _ = write!(text, "\n{header}{group}:{header:#}");
         for name in *names {
@@ -127,6 +127,7 @@ mod tests {
     /// The first words of command help. A new one must be an imperative verb.
     const VERBS: &[&str] = &[
         "Add",
+        "Allow",
         "Answer",
         "Approve",
         "Check",

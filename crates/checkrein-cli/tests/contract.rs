@@ -37,7 +37,7 @@ fn commands() -> Vec<String> {
 }
 
 /// Commands whose output is for programs without `--json`.
-const WITHOUT_JSON: &[&str] = &["hook", "schema", "completions", "man"];
+const WITHOUT_JSON: &[&str] = &["allow-once", "hook", "schema", "completions", "man"];
 
 /// Calls with `--json`, and the schema of their output. `None`: the output is a part of the input.
 const CALLS: &[(&[&str], Option<&str>)] = &[

@@ -178,6 +178,17 @@ impl Verdict {
         self
     }
 
+    /// Returns the questions of hooks, if the decision is to ask and the user's answer decides alone. `None` if a failed hook asks
+    /// too: its own answer is unknown.
+    pub fn questions(&self) -> Option<impl Iterator<Item = &Reason>> {
+        let asks_after_failure =
+            |warning: &Warning| warning.failure.is_some_and(|(_, effect)| effect == FailurePolicy::Ask);
+        if self.decision != Decision::Ask || self.warnings().iter().any(asks_after_failure) {
+            return None;
+        }
+        Some(self.reasons().iter().filter(|reason| reason.decision == Decision::Ask))
+    }
+
     /// Removes metadata from hooks.
     #[must_use]
     pub fn without_metadata(mut self, name: &str) -> Self {

@@ -1,6 +1,7 @@
 //! Parts that only the program `checkrein` needs, beyond the library that agent authors depend on.
 //!
 //! - [`agent_adapter`]: reads an agent's event, runs the user's hooks and renders the verdict.
+//! - [`allow_once`]: calls that wait for the user's confirmation, under agents that cannot ask.
 //! - [`install`]: adds checkrein to the settings of agents, and removes it.
 //! - [`hook_tests`]: tests for hooks. [`simulate`]: simulated agent sessions. [`recording`]: recorded events and their replay.
 //! - [`convert`]: translates hooks to the file of another agent.
@@ -15,6 +16,7 @@
 
 pub mod agent_adapter;
 mod agent_call;
+pub mod allow_once;
 pub mod convert;
 mod event_builder;
 pub mod hook_tests;

@@ -1,5 +1,6 @@
 //! Internals that `checkrein-tools` uses. Not part of the API: any release may change them.
 
+pub use crate::builtins::protect_self::calls_allow_once;
 pub use crate::builtins::secrets::redacted_json;
 pub use crate::builtins::shell;
 pub use crate::engine::StopLimit;
@@ -8,7 +9,7 @@ pub use crate::handler::{CommandFactory, DEPTH, is_usual, variables_of};
 pub use crate::hash::sha256_hex;
 pub use crate::hook_files::repository;
 pub use crate::trust::interpreters::{is_interpreter, script_operand};
-pub use crate::trust::script_copy;
+pub use crate::trust::{is_private, script_copy};
 
 /// Files that several processes append lines to.
 pub mod line_file {

@@ -3,6 +3,7 @@
 //! Notes and errors go to standard error, results to standard output. Text from hooks and files must pass [`printable`] or
 //! [`print_note`] before it reaches a terminal.
 
+pub mod allow_once;
 pub mod audit;
 pub mod bench;
 pub mod check;

@@ -7,6 +7,7 @@ mod commands;
 #[path = "../common/mod.rs"]
 mod common;
 mod config;
+mod confirmation;
 mod environment;
 #[cfg(feature = "http")]
 mod http;

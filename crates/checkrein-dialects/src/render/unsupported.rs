@@ -25,7 +25,9 @@ impl VerdictRenderer<'_> {
         let title = self.dialect.title();
         let place = self.place_of(Decision::Ask);
         let next = match (self.confirm_with, self.event.tool_name().is_some()) {
-            (Some(command), _) => format!(": tell the user to confirm it with `{command}`, or to run it"),
+            (Some(command), _) => format!(
+                ": tell the user to run `{command}` in a terminal, then repeat exactly this call; never run that command yourself"
+            ),
             (None, true) => ": tell the user to run it".to_owned(),
             // The user reads the reason.
             (None, false) => String::new(),

@@ -75,7 +75,7 @@ impl AgentAdapter {
         }
     }
 
-    fn load_audit_log(&self, kind: &EventKind) -> Option<AuditLog> {
+    pub(super) fn load_audit_log(&self, kind: &EventKind) -> Option<AuditLog> {
         let dir = self.dir.clone().map_or_else(std::env::current_dir, Ok).ok()?;
         let filter = EventFilter::for_event(&samples::event(kind));
         self.audit_log(&self.sources_in(&dir).only(&filter).load(), &dir)
@@ -101,6 +101,6 @@ pub fn record_refusal(why: &str, locations: Locations) -> Option<String> {
     append(&log, AuditEntry::refusal(None, why).from_agent(None, Some(&project)))
 }
 
-fn append(log: &AuditLog, entry: AuditEntry) -> Option<String> {
+pub(super) fn append(log: &AuditLog, entry: AuditEntry) -> Option<String> {
     log.append(entry).err().map(|error| format!("cannot write to the audit log: {error}"))
 }

@@ -25,6 +25,7 @@
 //! An agent starts a new process for every event. State that must outlive one event, such as the number of refused stops, is
 //! in small files of the user's state directory.
 
+mod confirmation;
 mod depth;
 mod event_recording;
 mod failure_response;
@@ -56,6 +57,8 @@ use depth::{MAX_DEPTH, depth};
 use repeat::{Arrival, KeptAnswer};
 use request::Request;
 
+use crate::allow_once::WaitingCalls;
+
 /// Longest wait for the processes of cancelled hooks to exit.
 const REAP_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -74,6 +77,7 @@ pub struct AgentAdapter {
     trust: Trust,
     dir: Option<PathBuf>,
     state: Option<PathBuf>,
+    waiting_calls: Option<WaitingCalls>,
     on_failure: FailurePolicy,
     cancel: CancelSignal,
     skip_cleanup: bool,
@@ -112,6 +116,7 @@ pub struct AgentResponse {
 impl AgentAdapter {
     /// Adapter for this agent, with the hooks of the user's native files.
     pub fn new(agent: &'static Dialect) -> Self {
+        let state = checkrein::internal::state::directory();
         Self {
             agent,
             event: None,
@@ -119,7 +124,8 @@ impl AgentAdapter {
             locations: None,
             trust: Trust::default(),
             dir: None,
-            state: checkrein::internal::state::directory().map(|dir| dir.join("sessions")),
+            waiting_calls: state.as_deref().map(WaitingCalls::in_state_directory),
+            state: state.map(|dir| dir.join("sessions")),
             on_failure: FailurePolicy::Closed,
             cancel: CancelSignal(None),
             skip_cleanup: false,
@@ -152,6 +158,7 @@ impl AgentAdapter {
     pub fn locations(mut self, locations: Locations) -> Self {
         let state = locations.state_dir();
         self.trust = state.as_ref().map(Trust::in_dir).unwrap_or_default();
+        self.waiting_calls = state.as_deref().map(WaitingCalls::in_state_directory);
         self.state = state.map(|dir| dir.join("sessions"));
         self.locations = Some(locations);
         self
@@ -176,7 +183,9 @@ impl AgentAdapter {
     /// Directory for state that must outlive one event. Default: the user's state directory.
     #[must_use]
     pub fn state(mut self, dir: impl Into<PathBuf>) -> Self {
-        self.state = Some(dir.into());
+        let dir = dir.into();
+        self.waiting_calls = Some(WaitingCalls::in_state_directory(&dir));
+        self.state = Some(dir);
         self
     }
 
@@ -288,6 +297,13 @@ impl AgentAdapter {
                 );
             }
         };
+        if self.may_confirm_itself(json.as_str()) {
+            // An event that cannot be decoded is denied below, if a hook matches it.
+            decoded = decoded.or_else(|| decode().ok());
+            if let Some(event) = decoded.as_ref().filter(|event| self.confirms_itself(event, &dir)) {
+                return self.deny_confirmation(event);
+            }
+        }
         let depth = depth();
         if depth >= MAX_DEPTH {
             let why = format!(
@@ -410,7 +426,7 @@ impl AgentAdapter {
             let stops = StopLimit::new(0, Arc::clone(&sessions));
             stops.before(&mut event);
             let verdict = stops.after(&event, Verdict::default());
-            return AgentResponse { has_background, ..self.render(&event, &verdict, None, notes, &sessions) };
+            return AgentResponse { has_background, ..self.render(&event, &verdict, None, notes, &sessions, None) };
         }
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = match runtime.enable_all().max_io_events_per_tick(IO_EVENTS).build() {
@@ -465,7 +481,9 @@ impl AgentAdapter {
             let why = "interrupted before all hooks finished";
             return self.fail(Some(event.kind()), why, Some((&loaded, dir)));
         };
-        AgentResponse { has_background, ..self.render(&event, &verdict, Some(record), notes, &sessions) }
+        let (verdict, confirm_with) = self.confirm(&event, verdict, (&loaded, dir), &mut notes);
+        let confirm_with = confirm_with.as_deref();
+        AgentResponse { has_background, ..self.render(&event, &verdict, Some(record), notes, &sessions, confirm_with) }
     }
 
     /// Store for state that must outlive this process. If the agent does not name its sessions, the event's working directory
@@ -487,6 +505,7 @@ impl AgentAdapter {
         record: Option<Record>,
         mut notes: Vec<String>,
         sessions: &Arc<dyn SessionStore>,
+        confirm_with: Option<&str>,
     ) -> AgentResponse {
         if self.phase == Phase::Background {
             return AgentResponse { record, undelivered_notes: notes.clone(), notes, ..AgentResponse::default() };
@@ -503,11 +522,7 @@ impl AgentAdapter {
                 notes.push(text);
             }
         }
-        let answer = self.agent.render_verdict_with(
-            event,
-            verdict,
-            AnswerExtras { messages: &notes, ..AnswerExtras::default() },
-        );
+        let answer = self.agent.render_verdict_with(event, verdict, AnswerExtras { messages: &notes, confirm_with });
         let undelivered =
             notes.iter().filter(|_| !answer.user_message_included).chain(&answer.notes).cloned().collect();
         notes.extend(answer.notes.iter().cloned());

@@ -25,10 +25,10 @@ pub struct AuditEntry {
     /// `fire`: the event, its hooks and the verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<Record>,
-    /// `refusal`: the kind of the event, if known.
+    /// `refusal`, `grant` and `grant_use`: the kind of the event, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<String>,
-    /// `refusal` and `broken`: the reason.
+    /// `refusal` and `broken`: the reason. `grant` and `grant_use`: the code and the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// `cut`: number of bytes that remain of the cut line.
@@ -47,8 +47,12 @@ pub struct AuditEntry {
 pub enum EntryKind {
     /// An event for which hooks ran, or which was denied.
     Fire,
-    /// checkrein itself failed and denied the event.
+    /// checkrein itself denied the event: it failed, or the agent tried to confirm its own call.
     Refusal,
+    /// The user allowed a call once, with `checkrein allow-once`.
+    Grant,
+    /// A call passed because the user had allowed it once.
+    GrantUse,
     /// The previous line is incomplete: its writer was killed.
     Cut,
     /// The log did not end as the last writer left it.
@@ -81,6 +85,11 @@ impl AuditEntry {
     pub fn refusal(kind: Option<&EventKind>, reason: impl Into<String>) -> Self {
         let event = kind.map(|kind| kind.name().to_owned());
         Self { event, reason: Some(reason.into()), ..Self::new(EntryKind::Refusal) }
+    }
+
+    /// Creates an entry for a call that the user allows once, or that passes because of it.
+    pub fn confirmation(entry: EntryKind, kind: &EventKind, call: impl Into<String>) -> Self {
+        Self { event: Some(kind.name().to_owned()), reason: Some(call.into()), ..Self::new(entry) }
     }
 
     /// Sets the agent that sent the event, and its project directory.

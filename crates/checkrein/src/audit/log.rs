@@ -125,6 +125,11 @@ impl AuditLog {
         self
     }
 
+    /// Returns the policy for entries that cannot be written.
+    pub fn failure_policy(&self) -> FailurePolicy {
+        self.on_failure
+    }
+
     /// The file that receives new entries.
     pub fn path(&self) -> &Path {
         &self.path

@@ -40,6 +40,8 @@ mod policy;
 mod project_roots;
 mod review;
 #[doc(hidden)]
+pub use permissions::is_private;
+#[doc(hidden)]
 pub mod script_copy;
 mod script_refs;
 #[cfg(feature = "lockfile")]

@@ -11,7 +11,10 @@ use std::path::{Path, PathBuf};
 pub(super) type Refused = String;
 
 /// Checks that only this user can write to a directory. Returns `false` if the directory does not exist.
-pub(super) fn is_private(dir: &Path) -> Result<bool, Refused> {
+///
+/// # Errors
+/// The reason why the directory cannot be trusted.
+pub fn is_private(dir: &Path) -> Result<bool, Refused> {
     let metadata = match dir.symlink_metadata() {
         Ok(metadata) => metadata,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {

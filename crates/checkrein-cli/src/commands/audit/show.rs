@@ -98,6 +98,10 @@ fn outcome(line: &LogLine) -> (&'static str, Style, String) {
             (decision.name(), colours::for_decision(decision), texts.join(" "))
         }
         (None, EntryKind::Refusal) => ("blocked", Style::new().red(), one_line(reason, 200)),
+        (None, EntryKind::Grant) => ("allowed once", Style::new().yellow(), one_line(reason, 200)),
+        (None, EntryKind::GrantUse) => {
+            ("passed", Style::new().yellow(), format!("allowed once: {}", one_line(reason, 200)))
+        }
         (None, EntryKind::Cut) => {
             let bytes = entry.bytes.unwrap_or_default();
             ("incomplete", Style::new().yellow(), format!("{bytes} bytes of an unfinished entry"))

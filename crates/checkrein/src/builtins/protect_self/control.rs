@@ -28,6 +28,23 @@ const HARMLESS: &[&str] = &[
     "test",
 ];
 
+/// Command with which the user confirms a call. An agent must not confirm its own calls.
+const ALLOW_ONCE: &str = "allow-once";
+
+/// `true` if a command is, or may be, a call of `checkrein allow-once`.
+pub(super) fn confirms_calls(parsed: &ParsedCommands) -> bool {
+    let doubt = parsed.doubt();
+    let is_confirmation = |command: &SimpleCommand| {
+        let names = doubt.names(command);
+        names
+            .iter()
+            .filter_map(|name| subcommand(command, name))
+            .any(|word| if word.known { word.text == ALLOW_ONCE } else { word.could_be(ALLOW_ONCE) })
+    };
+    parsed.simple_commands.iter().any(is_confirmation)
+        || (parsed.parse_error.is_some() && parsed.texts.iter().any(|text| text.contains(ALLOW_ONCE)))
+}
+
 /// Returns the question if a command may change guards.
 pub(super) fn changes_guards(parsed: &ParsedCommands) -> Option<String> {
     let doubt = parsed.doubt();
@@ -38,11 +55,11 @@ pub(super) fn changes_guards(parsed: &ParsedCommands) -> Option<String> {
     })
 }
 
-/// Returns the question if a command calls checkrein in a way that may change its guards.
-fn calls_checkrein(command: &SimpleCommand, name: &str) -> Option<String> {
+/// Returns the command of checkrein that a command with this name calls.
+fn subcommand<'c>(command: &'c SimpleCommand, name: &str) -> Option<&'c Expanded> {
     let name = name.strip_suffix(".exe").unwrap_or(name);
     let is_word = |text: &str| text.starts_with(|c: char| c.is_ascii_alphabetic());
-    let subcommand = match name {
+    match name {
         "checkrein" => command.operands().next(),
         // Other programs may start it: `npx checkrein uninstall`.
         _ if is_reader(name) => None,
@@ -51,7 +68,12 @@ fn calls_checkrein(command: &SimpleCommand, name: &str) -> Option<String> {
             .windows(2)
             .find(|pair| is_checkrein(&pair[0].text) && is_word(&pair[1].text))
             .map(|pair| &pair[1]),
-    }?;
+    }
+}
+
+/// Returns the question if a command calls checkrein in a way that may change its guards.
+fn calls_checkrein(command: &SimpleCommand, name: &str) -> Option<String> {
+    let subcommand = subcommand(command, name)?;
     if subcommand.known && HARMLESS.contains(&subcommand.text.as_str()) {
         return None;
     }

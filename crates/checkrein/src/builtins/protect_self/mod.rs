@@ -4,7 +4,7 @@
 //! [managed.md](managed.md). Tool calls are read as by [`protect_paths`](super::protect_paths), with the same limits.
 //! The builtin also asks in these cases: a program or MCP tool that is not known as read-only gets one of these paths; a
 //! command that cannot be parsed contains the name of one of the files; a command of checkrein may change something, such
-//! as `checkrein uninstall`, or a command ends its processes. A path or a directory that only a running shell knows may
+//! as `checkrein uninstall`, or a command ends its processes. `checkrein allow-once` is denied. A path or a directory that only a running shell knows may
 //! be one of these paths, so the builtin asks.
 //!
 //! - **Arguments**: `deny:PATH` and `ask:PATH`, absolute. Each also matches everything below. `**/` at the start of a path
@@ -21,6 +21,7 @@ use std::sync::Arc;
 
 use checkrein_core::{Decision, Event, Failure, Opinion};
 
+use super::commands::parse_commands;
 use super::doubt::has_unknown_name;
 use super::off_thread;
 use super::protect_paths::{Affected, AffectedPath, Reach, affected_paths, components};
@@ -124,9 +125,19 @@ async fn run(call: BuiltinCall<'_>, guarded: Arc<Vec<Guarded>>) -> Result<Opinio
     off_thread(move || check(&event, &guarded, &cwd, home.as_deref())).await
 }
 
+/// `true` if a tool call shows that it runs `checkrein allow-once`, which only the user may run.
+pub fn calls_allow_once(event: &Event, cwd: &Path, home: Option<&str>) -> bool {
+    control::confirms_calls(&parse_commands(event, home, cwd))
+}
+
 fn check(event: &Event, guarded: &[Guarded], cwd: &Path, home: Option<&str>) -> Opinion {
     let affected = affected_paths(event, cwd, home);
     let Affected { paths, unknown, astray, parsed } = &affected;
+    if control::confirms_calls(parsed) {
+        return Opinion::deny(
+            "this runs or may run `checkrein allow-once`, which is for the user; tell the user to run it in a terminal",
+        );
+    }
     let paths: Vec<_> = paths.iter().map(|path| (path.names().collect::<Vec<_>>(), path.reach)).collect();
     let mut question = None;
     // Most calls affect no path. Then the names of guarded paths, which need the disk, are not resolved.
