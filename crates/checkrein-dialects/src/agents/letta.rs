@@ -177,7 +177,6 @@ const EVENTS: &[EventRow] = &[
         .order(RunOrder::Parallel)
         .fields(&[FieldRow::same("message"), FieldRow::same("level")])
         .observed(),
-    // According to its code, hooks can block a stop. Not tested.
     EventRow::new("Stop", EventKind::Stop)
         .blocks()
         .fields(&[
@@ -188,7 +187,7 @@ const EVENTS: &[EventRow] = &[
             FieldRow::same("user_message"),
             BEFORE[0],
         ])
-        .uncertain(),
+        .observed(),
     EventRow::new("SubagentStop", EventKind::SubagentStop)
         .blocks()
         .fields(&[
