@@ -234,6 +234,35 @@ mod tests {
         }
     }
 
+    /// Managed hooks have a fixed `PATH`, and hooks of other agents that of the host.
+    #[cfg(unix)]
+    #[test]
+    fn every_hook_gets_the_directory_of_the_program() {
+        use checkrein_dialects::agents::{claude, native};
+
+        let place = tempfile::tempdir().unwrap();
+        let program = place.path().canonicalize().unwrap().join("checkrein");
+        let mut env =
+            HandlerEnv::new("/no/such/project", [("PATH".into(), "/usr/bin".into())], crate::Registry::empty());
+        env.program = Some(program.clone());
+        let inherits = CommandSpec::shell("x");
+        let mut fixed = CommandSpec::shell("x");
+        fixed.env_set.push(("PATH".to_owned(), "/bin".to_owned()));
+        for (spec, dialect, scope, start) in [
+            (&inherits, &native::DIALECT, Scope::User, "/usr/bin"),
+            (&inherits, &native::DIALECT, Scope::Project, "/usr/bin"),
+            (&inherits, &claude::DIALECT, Scope::User, "/usr/bin"),
+            (&fixed, &native::DIALECT, Scope::Managed, "/bin"),
+        ] {
+            let variables = child_env(spec, dialect, scope, &env).variables;
+            let value =
+                |name: &str| variables.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value.clone());
+            let path = format!("{start}:{}", program.parent().unwrap().display());
+            assert_eq!(value(PATH), Some(path.into()), "{} {scope:?}", dialect.name);
+            assert_eq!(value("CHECKREIN_BIN"), Some(program.clone().into()));
+        }
+    }
+
     #[cfg(unix)]
     #[test]
     fn relative_path_entries_are_removed() {
