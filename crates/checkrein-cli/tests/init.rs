@@ -186,6 +186,27 @@ fn the_hooks_of_another_agent_are_imported_and_work() {
     told(&place.run(&["init", "--from", "claude", "theirs.json"]), 0, "wrote .checkrein/hooks.json");
 }
 
+/// The agent may start in any directory of the project.
+#[test]
+fn imported_script_in_the_project_directory_is_found() {
+    let settings = r#"{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [
+        {"type": "command", "command": "\"$CLAUDE_PROJECT_DIR\"/.claude/guard.sh"}]}]}}"#;
+    let place = Place::with(&[(".claude/settings.json", settings)]);
+    place.write(
+        ".claude/guard.sh",
+        "#!/bin/sh\ngrep -q 'rm -rf' && { echo \"no, in $CLAUDE_PROJECT_DIR\" >&2; exit 2; }; exit 0\n",
+    );
+    std::fs::set_permissions(place.dir.path().join(".claude/guard.sh"), PermissionsExt::from_mode(0o755)).unwrap();
+    std::fs::create_dir(place.dir.path().join("sub")).unwrap();
+    told(&place.run(&["init", "--from", "claude", "--yes"]), 0, "wrote .checkrein/hooks.json");
+    for dir in [".", "sub"] {
+        for (input, code) in [(r#"{"command":"rm -rf x"}"#, 2), (r#"{"command":"ls"}"#, 0)] {
+            let ran = place.run(&["run", "PreToolUse", "--dir", dir, "--tool", "Bash", "--input", input]);
+            assert_eq!(ran.code, code, "{dir} {input}: {}{}", ran.stdout, ran.stderr);
+        }
+    }
+}
+
 #[test]
 fn import_skips_hooks_of_another_scope() {
     let place = Place::with(&[("home/.claude/settings.json", CLAUDE)]);

@@ -92,7 +92,9 @@ fn table(dialect: &Dialect) -> String {
         host.not_observable.iter().for_each(|what| writeln!(out, "- {what}").unwrap());
         out.push('\n');
     }
-    if dialect.mcp != McpNames::SHARED {
+    if !dialect.mcp.is_known() {
+        writeln!(out, "The agent's names of MCP tools are not known.\n").unwrap();
+    } else if dialect.mcp != McpNames::SHARED {
         let McpNames { prefix, separator, .. } = dialect.mcp;
         writeln!(out, "The agent's name of an MCP tool: `{prefix}SERVER{separator}TOOL`.\n").unwrap();
     }

@@ -11,7 +11,7 @@ use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{
     Attribute, ConfigTable, Decoder, FileFormat, FileRow, HandlerRow, HookFileLayout, HookKey, PathBase, TimeUnit,
 };
-use crate::input::InputRow;
+use crate::input::{InputRow, McpNames};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{EventScope, ExitAction, ExitCodeMatch, ExitRule, ReasonSource, ReplyTable};
 use crate::table::{
@@ -25,6 +25,7 @@ pub static DIALECT: Dialect = Dialect {
     title: "Amazon Q",
     events: EVENTS,
     tools: TOOLS,
+    mcp: McpNames::UNKNOWN,
     matcher: Grammar::new(&["*"], None, Syntax::Glob),
     payload: PAYLOAD,
     reply: ReplyTable { exits: EXITS, ..ReplyTable::BASE },

@@ -10,7 +10,7 @@ use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{
     Attribute, ConfigTable, FileFormat, FileRow, HandlerRow, HookFileLayout, HookKey, PathBase, PluginTable, TimeUnit,
 };
-use crate::input::InputRow;
+use crate::input::{InputRow, McpNames};
 use crate::install::{InstallTable, SettingsPath};
 use crate::payload::{FieldEncoding, FieldRow, PayloadTable};
 use crate::reply::{EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable};
@@ -35,6 +35,7 @@ pub static DIALECT: Dialect = Dialect {
         ToolRow::new("view", &["Read"]).takes(&[InputRow::named("path", "file_path")]),
         ToolRow::same("remove-files"),
     ],
+    mcp: McpNames::UNKNOWN,
     matcher: Grammar::REGEX_SEARCH,
     payload: PayloadTable::fields(&[
         FieldRow::named("conversation_id", "session_id").or("\"\""),

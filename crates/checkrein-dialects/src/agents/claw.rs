@@ -26,6 +26,7 @@ use crate::config::{
     Attribute, ConfigTable, ConversionLoss, Decoder, DedupKey, Encoded, FileFormat, FileRow, PathBase, lost_attributes,
     unwritable,
 };
+use crate::input::McpNames;
 use crate::payload::{FieldEncoding, FieldRow, PayloadTable};
 use crate::reply::{
     AnswerDetection, Defect, EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, MalformedPolicy,
@@ -44,6 +45,7 @@ pub const BLOCKED: &str = "blocked";
 pub static DIALECT: Dialect = Dialect {
     name: "claw",
     events: EVENTS,
+    mcp: McpNames::UNKNOWN,
     matcher: Grammar::new(&[], None, Syntax::Exact),
     payload: PayloadTable::fields(&[]),
     reply: ReplyTable {

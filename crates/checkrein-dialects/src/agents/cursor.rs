@@ -15,6 +15,7 @@ use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{
     Attribute, ConfigTable, FileFormat, FileRow, HandlerRow, HookFileLayout, HookKey, PathBase, PluginTable, TimeUnit,
 };
+use crate::input::McpNames;
 use crate::install::{InstallTable, SettingsPath};
 use crate::payload::{FieldEncoding, FieldRow, PayloadTable};
 use crate::reply::{EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable};
@@ -26,6 +27,7 @@ pub static DIALECT: Dialect = Dialect {
     title: "Cursor",
     events: EVENTS,
     tools: TOOLS,
+    mcp: McpNames::UNKNOWN,
     matcher: Grammar::REGEX_SEARCH,
     payload: PayloadTable::fields(COMMON),
     reply: ReplyTable {

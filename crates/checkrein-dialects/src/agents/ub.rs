@@ -23,6 +23,7 @@ use crate::config::{
     Attribute, ConfigTable, ConversionLoss, Decoder, Encoded, FileFormat, FileRow, PathBase, duration, lost_attributes,
     printable, unwritable,
 };
+use crate::input::McpNames;
 use crate::payload::{FieldEncoding, FieldRow, PayloadTable};
 use crate::reply::{
     AnswerDetection, EventScope, ExitAction, ExitCodeMatch, ExitRule, MalformedPolicy, ReasonSource, ReplyTable,
@@ -36,6 +37,7 @@ use checkrein_document::{Member, Node};
 pub static DIALECT: Dialect = Dialect {
     name: "ub",
     events: EVENTS,
+    mcp: McpNames::UNKNOWN,
     matcher: Grammar::new(&[], None, Syntax::Exact),
     payload: PayloadTable {
         event: "event",

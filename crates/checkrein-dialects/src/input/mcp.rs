@@ -27,6 +27,9 @@ impl McpNames {
     /// Shared names: `mcp__SERVER__TOOL`.
     pub const SHARED: Self = Self::new("mcp__", "__");
 
+    /// Names of a form that is not known, or that does not contain the server.
+    pub const UNKNOWN: Self = Self::new("", "");
+
     /// Names of this form.
     pub const fn new(prefix: &'static str, separator: &'static str) -> Self {
         Self { prefix, separator, fields: None }
@@ -39,9 +42,24 @@ impl McpNames {
         self
     }
 
+    /// `true` if the form is known.
+    pub const fn is_known(&self) -> bool {
+        !self.separator.is_empty()
+    }
+
+    /// Returns the name of another agent for a tool of an MCP server: one for each way to split the name. Empty: it is no such
+    /// tool, or a form is not known.
+    pub fn translate(&self, name: &str, to: &Self) -> Vec<String> {
+        if !to.is_known() || !name.starts_with(self.prefix) {
+            return Vec::new();
+        }
+        let renamed = |(server, tool): (&str, &str)| format!("{}{server}{}{tool}", to.prefix, to.separator);
+        self.splits(name).map(renamed).collect()
+    }
+
     fn splits<'n>(&self, name: &'n str) -> impl Iterator<Item = (&'n str, &'n str)> + use<'n> {
         let separator = self.separator;
-        let rest = name.strip_prefix(self.prefix).unwrap_or_default();
+        let rest = name.strip_prefix(self.prefix).filter(|_| self.is_known()).unwrap_or_default();
         let places = rest.char_indices().map(|(at, _)| at).filter(move |at| rest[*at..].starts_with(separator));
         let parts = places.map(move |at| (&rest[..at], &rest[at + separator.len()..]));
         parts.filter(|(server, tool)| !server.is_empty() && !tool.is_empty()).take(MAX_SPLITS)
@@ -83,7 +101,8 @@ impl Dialect {
         let shared = McpNames::SHARED;
         let mut names = event.tool_aliases().chain(event.tool_name());
         let (server, tool) = names.find_map(|name| shared.splits(name).next())?;
-        Some(format!("{}{server}{}{tool}", self.mcp.prefix, self.mcp.separator))
+        let own = if self.mcp.is_known() { self.mcp } else { shared };
+        Some(format!("{}{server}{}{tool}", own.prefix, own.separator))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Translation of the tools in matchers, rules and input patterns, through the common names of the dialects' tool tables.
 
-use checkrein_core::{EventKind, Matcher};
+use checkrein_core::{EventKind, Grammar, Matcher, Syntax};
 use checkrein_dialects::{Dialect, HookSpec, ToolRow, is_common_tool};
 
 /// A hook with the tool names of another agent.
@@ -48,6 +48,7 @@ enum Names {
     /// The pattern selects equivalent tools as it is.
     Unchanged,
     List(Vec<String>),
+    Pattern(Matcher),
 }
 
 /// Tools of two agents.
@@ -84,6 +85,7 @@ impl Vocabulary {
         let mut hooks = Vec::new();
         match self.names(&hook.matcher, lost)? {
             Names::Unchanged => return Ok(vec![hook.clone()]),
+            Names::Pattern(matcher) => hooks.push(of_kinds(&tool_kinds, Some(matcher))),
             Names::List(names) => {
                 let all = Matcher::names(&names);
                 let is_expressible = tool_kinds.iter().all(|kind| all.in_grammar(to.grammar(kind)).is_some());
@@ -100,7 +102,12 @@ impl Vocabulary {
 
     fn names(&self, matcher: &Matcher, lost: &mut Vec<(String, bool)>) -> Result<Names, String> {
         let to = self.to.title();
-        let Some(parts) = alternatives(matcher) else { return self.names_of_pattern(matcher, lost) };
+        let Some(parts) = alternatives(matcher) else {
+            return match self.mcp_pattern(matcher, lost)? {
+                Some(names) => Ok(names),
+                None => self.names_of_pattern(matcher, lost),
+            };
+        };
         let (mut names, mut lacking, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
         for part in &parts {
             let is_listed = matcher.as_names().is_some();
@@ -108,9 +115,10 @@ impl Vocabulary {
                 if is_listed { name == part } else { name.contains(part.as_str()) && matcher.matches(name) }
             };
             let (own, others) = (self.selected_tools(fits), self.equivalents(fits));
+            let mcp = if own.is_empty() { self.from.mcp.translate(part, &self.to.mcp) } else { Vec::new() };
             if self.to.has_all_events && own.is_empty() {
                 names.push(part.clone());
-            } else if others.is_empty() {
+            } else if others.is_empty() && mcp.is_empty() {
                 let is_known = !own.is_empty() || is_common_tool(part);
                 if is_known { &mut lacking } else { &mut unknown }.push(format!("`{part}`"));
             }
@@ -118,7 +126,7 @@ impl Vocabulary {
             if !is_listed && !own.is_empty() && !own.iter().any(|tool| tool.matched_names().any(|name| name == part)) {
                 lost.push((format!("`{part}` selects only the tools that checkrein knows"), true));
             }
-            names.extend(others.into_iter().map(str::to_owned));
+            names.extend(others.into_iter().map(str::to_owned).chain(mcp));
         }
         if names.is_empty() {
             lacking.extend(unknown);
@@ -140,6 +148,35 @@ impl Vocabulary {
             return Ok(Names::Unchanged);
         }
         Ok(Names::List(unique))
+    }
+
+    /// Names for a list with patterns for tools of MCP servers, such as `Bash|mcp__github__.*`, if both agents have the same form
+    /// of these names. `None`: it is another pattern.
+    fn mcp_pattern(&self, matcher: &Matcher, lost: &mut Vec<(String, bool)>) -> Result<Option<Names>, String> {
+        let (from, to) = (self.from.mcp, self.to.mcp);
+        let is_same = from.is_known() && (from.prefix, from.separator) == (to.prefix, to.separator);
+        if !is_same || from.prefix.is_empty() || matcher.pattern().contains(['(', '[', '{', '\\']) {
+            return Ok(None);
+        }
+        let is_mcp = |part: &&str| part.trim_start_matches('^').starts_with(from.prefix);
+        let (patterns, names): (Vec<_>, Vec<_>) = matcher.pattern().split('|').partition(is_mcp);
+        if patterns.is_empty() {
+            return Ok(None);
+        }
+        if names.is_empty() {
+            return Ok(Some(Names::Unchanged));
+        }
+        let Some(names) = plain(names.into_iter()) else { return Ok(None) };
+        let names = match self.names(&Matcher::names(names.clone()), lost)? {
+            Names::List(names) => names,
+            Names::Unchanged | Names::Pattern(_) => names,
+        };
+        let is_whole = self.from.matcher.otherwise == Syntax::RegexWhole;
+        let patterns: Vec<_> =
+            patterns.iter().map(|part| if is_whole { format!("^(?:{part})$") } else { (*part).to_owned() }).collect();
+        let names = names.iter().map(|name| regex::escape(name)).collect::<Vec<_>>().join("|");
+        let text = format!("^(?:{names})$|{}", patterns.join("|"));
+        Ok(Matcher::compile(&Grammar::REGEX_SEARCH, Some(&text)).ok().map(Names::Pattern))
     }
 
     /// Names for a pattern that is not a list of alternatives.

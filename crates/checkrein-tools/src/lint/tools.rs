@@ -33,7 +33,9 @@ pub(super) fn matcher(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
         report("matcher-fits-nothing", text);
     }
     // The tool names of MCP servers are unknown here.
-    if pattern.contains("mcp") || pattern.contains(':') {
+    let mcp = hook.dialect.mcp;
+    let has_form = mcp.prefix.is_empty() && mcp.is_known() && pattern.contains(mcp.separator);
+    if pattern.contains("mcp") || pattern.contains(':') || has_form {
         return;
     }
     let shared = || claude::DIALECT.tools.iter().map(|row| row.name);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use checkrein_core::{Condition, Event, Matcher, RawJson};
-use checkrein_dialects::{Dialect, HookSpec, InputPattern, PermissionRule, ToolRow, canonical_input};
+use checkrein_dialects::{Dialect, HookSpec, InputPattern, McpNames, PermissionRule, ToolRow, canonical_input};
 
 use super::input_fields;
 use super::rule_command;
@@ -46,7 +46,11 @@ fn extend_to_equivalent_tools(spec: &mut HookSpec) -> Option<Condition> {
     let fitting = dialect.tools.iter().filter(fits);
     let shared: Vec<_> = fitting.flat_map(ToolRow::shared_names).filter(|name| !matcher.matches(name)).collect();
     let fits_by_common_name = |tool: &ToolRow| tool.common.iter().any(|name| matcher.matches(name));
-    if shared.is_empty() && !dialect.tools.iter().any(|tool| !fits(&tool) && fits_by_common_name(tool)) {
+    // Events of these agents have the shared names of MCP tools as well.
+    let has_own_mcp_names = dialect.mcp != McpNames::SHARED;
+    let has_more_names =
+        has_own_mcp_names || dialect.tools.iter().any(|tool| !fits(&tool) && fits_by_common_name(tool));
+    if shared.is_empty() && !has_more_names {
         return None;
     }
     if !shared.is_empty() {

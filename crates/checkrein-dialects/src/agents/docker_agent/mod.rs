@@ -25,7 +25,7 @@ use checkrein_core::{ConcurrentRewrites, Grammar};
 
 use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{ConfigTable, DedupKey, FileFormat, FileRow, PathBase};
-use crate::input::{InputForm, InputRow};
+use crate::input::{InputForm, InputRow, McpNames};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{Defect, MalformedPolicy, ReplyTable, UnknownPolicy};
 use crate::table::{Dialect, HttpTable, ProcessTable, Shell, ToolRow};
@@ -38,6 +38,7 @@ pub static DIALECT: Dialect = Dialect {
     name: "docker-agent",
     events: event::NEWEST,
     tools: TOOLS,
+    mcp: McpNames::UNKNOWN,
     matcher: Grammar::REGEX_WHOLE,
     payload: PayloadTable::fields(NEWEST_FIELDS),
     reply: ReplyTable {
@@ -70,6 +71,7 @@ pub static G2: Dialect = Dialect {
     name: "docker-agent@g2",
     events: event::G2,
     tools: TOOLS,
+    mcp: McpNames::UNKNOWN,
     matcher: Grammar::REGEX_WHOLE,
     payload: PayloadTable::fields(ALWAYS),
     reply: ReplyTable {

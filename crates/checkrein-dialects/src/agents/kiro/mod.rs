@@ -9,6 +9,7 @@ use checkrein_core::{Decision, EventKind, Grammar, RunOrder, Scope};
 use crate::agents::amazon_q::{CALL, DONE, PAYLOAD, PROCESS, PROMPT, TOOLS};
 use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{ConfigTable, FileFormat, FileRow, PathBase};
+use crate::input::McpNames;
 use crate::install::{InstallTable, SettingsPath};
 use crate::payload::FieldRow;
 use crate::reply::{
@@ -25,6 +26,7 @@ pub static DIALECT: Dialect = Dialect {
     title: "Kiro",
     events: EVENTS,
     tools: TOOLS,
+    mcp: McpNames::UNKNOWN,
     matcher: Grammar::REGEX_SEARCH,
     payload: PAYLOAD,
     reply: ReplyTable {
