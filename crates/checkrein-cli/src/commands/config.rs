@@ -13,7 +13,7 @@ use checkrein::hook::{HookState, SkipReason};
 use checkrein::hook_files::{FileStatus, Loaded, Skip, Sources};
 use checkrein::rules::Compat;
 use checkrein::{Engine, Event, EventKind, HookSpec, Trust};
-use checkrein_tools::install::is_installed;
+use checkrein_tools::lint::calls_checkrein;
 
 use super::dialect::{DialectName, display_name};
 use crate::exit::UsageErrorExt;
@@ -180,7 +180,7 @@ fn agents_with_hooks(dialect: &Dialect, dir: &Path) -> Vec<&'static Dialect> {
     let mut others = Vec::new();
     for other in dialects::ALL.iter().copied().filter(|other| other.name != dialect.name) {
         let found = Sources::discover(other, dir).without_managed().load();
-        let hooks = found.hooks.into_iter().filter(|hook| !is_installed(hook));
+        let hooks = found.hooks.into_iter().filter(|hook| !calls_checkrein(hook));
         let files: HashSet<_> = hooks.filter_map(|hook| hook.info.source.file.clone()).collect();
         // Some agents read the files of others. The owner comes first in the table.
         if files.into_iter().filter(|file| seen.insert(file.clone())).count() > 0 {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use checkrein::HookSpec;
 use checkrein_tools::convert::{Conversion, Loss, LossKind, convert};
-use checkrein_tools::install::is_installed;
+use checkrein_tools::lint::calls_checkrein;
 use serde_json::{Value, json};
 
 use super::config::{self, directory, sources};
@@ -108,7 +108,7 @@ fn write(path: &Path, text: &str, over: bool) -> Result<()> {
 
 /// Hooks without the entries of `checkrein install`. Under another agent they would call checkrein with the wrong name.
 pub fn without_installed(hooks: &[HookSpec]) -> Vec<&HookSpec> {
-    let (installed, hooks): (Vec<_>, Vec<_>) = hooks.iter().partition(|hook| is_installed(hook));
+    let (installed, hooks): (Vec<_>, Vec<_>) = hooks.iter().partition(|hook| calls_checkrein(hook));
     if !installed.is_empty() {
         let entries = super::pluralize(installed.len(), "hook");
         super::print_note(&format!("skipped {entries} that `checkrein install` added"));

@@ -52,7 +52,6 @@ use checkrein_dialects::{Dialect, HostBehavior, InstallTable, SettingsPath};
 
 pub use command::Program;
 pub use error::InstallError;
-pub use our_entries::is_installed;
 pub use plan::{Applied, Change, ChangeResult, Plan};
 pub use status::{Detected, Installed, State, Status};
 pub use switches::SwitchedOff;

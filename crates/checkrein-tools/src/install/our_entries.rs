@@ -1,20 +1,10 @@
 //! Finds, adds and removes our hooks in the text of a settings file.
 
 use checkrein_core::RawJson;
-use checkrein_dialects::{CommandLine, HandlerSpec, HookSpec};
 use checkrein_document::{Format, Node, Value, parse};
 
 use super::command;
 use super::edit::{self, EditError};
-
-/// Returns `true` if the hook is an entry that an installation wrote for any agent.
-pub fn is_installed(hook: &HookSpec) -> bool {
-    let HandlerSpec::Command(spec) = &hook.handler else { return false };
-    match &spec.run {
-        CommandLine::Shell { text, .. } => command::read(text).is_some(),
-        CommandLine::Argv(_) => false,
-    }
-}
 
 /// Returns `true` if the command was written by an installation for this agent.
 pub(super) fn is_own(command: &str, agent: &str) -> bool {
