@@ -405,7 +405,8 @@ impl AgentAdapter {
             }));
         } else if loaded.hooks.iter().any(|spec| spec.state == HookState::Untrusted) {
             // These diagnostics explain ignored approvals.
-            let about_trust = ["approvals-not-private", "lockfile-not-trusted", "moved-by-variable"];
+            let about_trust =
+                ["approvals-not-private", "lockfile-not-trusted", "moved-by-variable", "user-file-in-project"];
             let reasons = loaded.diagnostics.iter().filter(|diagnostic| about_trust.contains(&diagnostic.code));
             notes.extend(reasons.map(ToString::to_string).filter(|text| is_first_time(&*sessions, &event, text)));
         }

@@ -189,7 +189,11 @@ impl Loader {
         self.followed.extend(found.followed);
         self.diagnostics.extend(found.diagnostics);
         for candidate in found.files {
-            let of_project = candidate.of_project || self.is_moved_into_project(&candidate, context);
+            let is_moved = !candidate.of_project && self.is_moved_into_project(&candidate, context);
+            if is_moved {
+                self.diagnostics.push(in_project(&candidate.path, context));
+            }
+            let of_project = candidate.of_project || is_moved;
             let (scope, origin) = match of_project {
                 true if candidate.scope == Scope::User => (Scope::Project, Origin::Project),
                 true => (candidate.scope, Origin::Project),
@@ -222,7 +226,10 @@ impl Loader {
             return false;
         }
         let dir = context.dir();
-        let project = self.projects.entry(dir.to_owned()).or_insert_with(|| ProjectRoots::for_dir(dir));
+        let project = self
+            .projects
+            .entry(dir.to_owned())
+            .or_insert_with(|| ProjectRoots::for_dir(dir).with_home(context.place().known_home()));
         project.contains(&candidate.path)
     }
 
@@ -434,6 +441,21 @@ impl Loader {
             is_left_out: false,
         });
     }
+}
+
+/// Warning about a file of the user that is treated as one of the project.
+fn in_project(path: &Path, context: &LoadContext<'_>) -> Diagnostic {
+    let text = "this file of the user is inside of the project, which could have set `HOME` or a similar variable, so its \
+                hooks need approval";
+    let help = match (checkrein_process::user_home(), context.place().home.as_deref()) {
+        (None, Some(home)) => format!(
+            "this user has no entry in the account database: name the home directory with `checkrein hook AGENT --home \
+             {}`, which `checkrein install` writes, or start the agent in another directory",
+            home.display()
+        ),
+        _ => "move it to the home directory of your account, or start the agent in another directory".to_owned(),
+    };
+    Diagnostic::of_file(Severity::Warning, "user-file-in-project", name(path), text).with_help(help)
 }
 
 #[cfg(test)]

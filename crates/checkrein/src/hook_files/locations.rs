@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use checkrein_dialects::config::PathBase;
 
-use super::user_dirs::{CONFIG, STATE, is_same};
+use super::user_dirs::{self, CONFIG, STATE, is_same};
 
 /// Base directories in which hook files are searched: those of the process, or others for tests and sandboxes.
 #[derive(Clone)]
@@ -28,6 +28,9 @@ pub struct Locations {
     of_process: bool,
     /// `true` if variables may name directories of the user. `false` if a project may have set them.
     trusts_variables: bool,
+    /// `true` if the home directory is the user's, also if an agent starts in it: the caller named it, or it is that of a person
+    /// whose account has no entry. Otherwise a project could have set `HOME` to itself.
+    is_home_known: bool,
     /// User id, besides 0, that may own managed files and their directories. `None`: the owner of the root directory.
     pub administrator: Option<u32>,
 }
@@ -38,7 +41,9 @@ impl Default for Locations {
         let home = std::env::home_dir().filter(|home| home.is_absolute());
         // Neither depends on a variable: a project can set variables and must not move managed files.
         let (root, administrator) = (PathBuf::from("/"), Some(0));
-        let place = Self { home, root, administrator, ..Self::new("/").variables_of_process() };
+        let has_account = checkrein_process::user_home().is_some();
+        let is_home_known = !has_account && home.as_deref().is_some_and(user_dirs::is_home_of_user);
+        let place = Self { home, root, administrator, is_home_known, ..Self::new("/").variables_of_process() };
         // The XDG specification ignores a relative path.
         let named = |name: &str| place.var(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
         let in_home = |usual: &str| Some(place.home.as_ref()?.join(usual));
@@ -60,6 +65,7 @@ impl Locations {
             vars,
             of_process: false,
             trusts_variables: true,
+            is_home_known: false,
             administrator: None,
         }
     }
@@ -74,6 +80,17 @@ impl Locations {
     pub(super) fn distrust_variables(mut self) -> Self {
         self.trusts_variables = false;
         self
+    }
+
+    /// Marks the home directory as one that the caller named and checked.
+    pub(super) fn with_known_home(mut self) -> Self {
+        self.is_home_known = true;
+        self
+    }
+
+    /// Returns the home directory, if no project can have named it.
+    pub(crate) fn known_home(&self) -> Option<&Path> {
+        self.home.as_deref().filter(|_| self.is_home_known)
     }
 
     /// Returns `true` if variables may name directories of the user.
@@ -245,7 +262,17 @@ pub fn repository(dir: &Path) -> Option<&Path> {
 /// Without variables, which may be secrets.
 impl fmt::Debug for Locations {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { home, config, state, root, vars: _, of_process: _, trusts_variables, administrator } = self;
+        let Self {
+            home,
+            config,
+            state,
+            root,
+            vars: _,
+            of_process: _,
+            trusts_variables,
+            is_home_known: _,
+            administrator,
+        } = self;
         let mut shown = f.debug_struct("Locations");
         shown.field("home", home).field("config", config).field("state", state).field("root", root);
         shown.field("trusts_variables", trusts_variables).field("administrator", administrator);

@@ -157,6 +157,9 @@ impl UserDirs {
             check(dir, Checks::All)?;
         }
         let mut place = Locations::new("/").administrator(0).home(home).variables_of_process().distrust_variables();
+        if self.home.is_some() {
+            place = place.with_known_home();
+        }
         if let Some(config) = &self.config {
             place = place.config(config);
         }
@@ -180,6 +183,11 @@ enum Checks {
     Permissions,
     /// Also the position: the directory must not be in a work tree.
     All,
+}
+
+/// `true` if no other user and no repository can write this home directory.
+pub(super) fn is_home_of_user(dir: &Path) -> bool {
+    check(dir, Checks::All).is_ok()
 }
 
 /// Checks that no other user and no repository can write a directory of the user. A missing directory passes: it has no files.

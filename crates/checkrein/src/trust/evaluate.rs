@@ -119,7 +119,11 @@ impl Project {
         let root = &self.root;
         self.policy.get_or_insert_with(|| {
             let files = settings_of_user(file.dir, file.place);
-            let policy = Policy::new(files, file.place.home.as_deref(), &ProjectRoots::for_root(root));
+            let policy = Policy::new(
+                files,
+                file.place.home.as_deref(),
+                &ProjectRoots::for_root(root).with_home(file.place.known_home()),
+            );
             for (file, why) in &policy.problems {
                 let file = file.display().to_string();
                 evaluation.diagnostics.push(Diagnostic::of_file(Severity::Warning, "no-effect", file, why.clone()));

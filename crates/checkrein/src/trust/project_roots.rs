@@ -19,6 +19,8 @@ pub(crate) struct ProjectRoots {
     dirs: Vec<PathBuf>,
     /// `true` if one of them is inside of a system directory.
     is_in_system: bool,
+    /// Home directory of the user besides that of the account database, with links resolved.
+    home: Option<PathBuf>,
 }
 
 impl ProjectRoots {
@@ -37,7 +39,13 @@ impl ProjectRoots {
 
     fn from_dirs(dirs: Vec<PathBuf>) -> Self {
         let is_in_system = |dir: &PathBuf| SYSTEM.iter().any(|place| dir.starts_with(place));
-        Self { is_in_system: dirs.iter().any(is_in_system), dirs }
+        Self { is_in_system: dirs.iter().any(is_in_system), dirs, home: None }
+    }
+
+    /// Adds a home directory that no project can have named. A project that contains it is the user's own.
+    pub(crate) fn with_home(mut self, home: Option<&Path>) -> Self {
+        self.home = home.and_then(|home| real_path(home).ok());
+        self
     }
 
     /// `true` if a path is inside of the project after links are resolved.
@@ -47,7 +55,8 @@ impl ProjectRoots {
 
     /// As [`contains`](Self::contains), for a path without links.
     pub(super) fn contains_real(&self, real: &Path) -> bool {
-        self.dirs.iter().any(|dir| real.starts_with(dir) && !contains_home(dir))
+        let has_home = |dir: &Path| self.home.as_ref().is_some_and(|home| home.starts_with(dir)) || contains_home(dir);
+        self.dirs.iter().any(|dir| real.starts_with(dir) && !has_home(dir))
     }
 
     /// `true` if the path is outside for certain, without reading the disk. Most entries of a `PATH` are. Applies to the
