@@ -322,6 +322,7 @@ fn without_a_terminal_init_needs_yes() {
     let ran = place.run(&["init", "--yes"]);
     told(&ran, 0, "wrote ~/.config/checkrein/hooks.yaml\n");
     told(&ran, 0, "next: `checkrein install claude codex` makes claude and codex call checkrein\n");
+    told(&ran, 0, "hooks of Codex cannot ask: a push is denied there, and the model is asked to tell you\n");
     told(&ran, 0, "then: `checkrein try 'git push'` shows the answer that an agent gets\n");
     let (_, json) = place.run_json(&["init", "--json"]);
     assert_eq!((&json["outcome"], &json["agents"]), (&"same".into(), &serde_json::json!(["claude", "codex"])));

@@ -11,13 +11,13 @@ use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use checkrein::Scope;
 use checkrein::dialects::Dialect;
 use checkrein::dialects::agents::native;
 use checkrein::document::{Format, MAX_SIZE};
 use checkrein::hook_files::{FileStatus, Locations, Sources};
 use checkrein::internal::regular_file::{self, ReadError};
 use checkrein::trust::Reviewed;
+use checkrein::{EventKind, Scope};
 use serde_json::json;
 use similar::TextDiff;
 
@@ -130,6 +130,14 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
 fn print_next_steps(is_import: bool, agents: &[&'static Dialect]) {
     if is_import {
         return super::print_note("next: `checkrein install` makes your agents call checkrein");
+    }
+    let cannot_ask: Vec<_> =
+        agents.iter().filter(|agent| !agent.can_ask(&EventKind::PreToolUse)).map(|agent| agent.title()).collect();
+    if !cannot_ask.is_empty() {
+        let names = cannot_ask.join(", ");
+        super::print_note(&format!(
+            "hooks of {names} cannot ask: a push is denied there, and the model is asked to tell you"
+        ));
     }
     match agents {
         [] => super::print_note("next: `checkrein install AGENT` makes an agent call checkrein; none was found here"),
