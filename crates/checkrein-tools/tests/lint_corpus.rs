@@ -182,6 +182,13 @@ fn hooks_that_an_engine_cannot_load() {
         ("event: PreToolUse, matcher: 'mcp__github__.*', command: date", NONE),
         ("event: PreToolUse, matcher: 'Bash|Deploy', command: date", NONE),
         ("event: PreToolUse, matcher: Deploy, command: date", NONE),
+        (
+            "event: PreToolUse, matcher: Bash, if: 'Bash(git push --force *)', command: date",
+            &["warning[evadable-rule]"],
+        ),
+        ("event: PreToolUse, matcher: Bash, if: 'Bash(rm -rf *)', command: date", &["warning[evadable-rule]"]),
+        ("event: PreToolUse, matcher: Bash, if: 'Bash(git push *)', command: date", NONE),
+        ("event: PostToolUse, matcher: Bash, if: 'Bash(git -C *)', command: date", NONE),
         ("event: Stop, command: 'date $CLAUDE_TOOL_NAME'", &["warning[unknown-variable]"]),
     ] {
         let dir = tempfile::tempdir().unwrap();

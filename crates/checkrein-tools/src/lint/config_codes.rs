@@ -115,6 +115,12 @@ pub const CONFIG_CODES: &[LintRule] = &[
          of the project and need approval.",
     ),
     warning(
+        "user-file-in-project",
+        "follow the message, or approve the hooks",
+        "A file at the location of your own files is inside of the project, so it counts as a file of the project. Its hooks \
+         run only after approval.",
+    ),
+    warning(
         "scope-not-permitted",
         "move the setting to a file of a wider scope",
         "The file has a setting that only files of the user or the administrator can have. The setting is ignored.",

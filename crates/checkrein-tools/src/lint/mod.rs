@@ -71,6 +71,7 @@ fn lint_hook(hook: &HookSpec, env: &HandlerEnv) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     tools::matcher(hook, &mut found);
     timeout(hook, &mut found);
+    rule_with_option(hook, &mut found);
     if hook.info.dry_run && is_gate(hook) {
         found.push(for_hook(hook, Part::Entry, "dry-run-gate", "it is a dry run, so it cannot block"));
     }
@@ -192,6 +193,18 @@ fn location(text: &str, line: u32) -> Location {
     let end = start + whole.trim().len();
     let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
     Location::of(&LineIndex::new(text), Span { start: offset(start), end: offset(end) })
+}
+
+/// Reports a guard whose rule names an option: a command can have its options in another order or form.
+fn rule_with_option(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
+    let Some(rule) = hook.permission_rule.as_ref().filter(|_| is_gate(hook)) else { return };
+    let mut words = rule.pattern.as_deref().unwrap_or_default().split_whitespace().skip(1);
+    if let Some(option) = words.find(|word| word.starts_with('-')) {
+        let text = format!(
+            "`{rule}` does not match if `{option}` is at another place of the command or written in another way"
+        );
+        found.push(for_hook(hook, Part::Rule, "evadable-rule", &text));
+    }
 }
 
 fn timeout(hook: &HookSpec, found: &mut Vec<Diagnostic>) {

@@ -15,6 +15,8 @@ pub(super) enum Part {
     Arguments,
     /// Matcher, which may be in the group of the hook.
     Matcher,
+    /// Permission rule.
+    Rule,
     /// File with certificates.
     CaFile,
     /// Timeout.
@@ -36,6 +38,7 @@ impl Part {
                     | Attribute::Url
                     | Attribute::Builtin
             ),
+            Self::Rule => attribute == Attribute::Rule,
             Self::CaFile => attribute == Attribute::CaFile,
             Self::Arguments => matches!(attribute, Attribute::Args | Attribute::FunctionArgs),
             Self::Timeout => matches!(attribute, Attribute::Timeout(_) | Attribute::WholeSeconds { .. }),
@@ -50,6 +53,7 @@ impl Part {
             Self::Handler => "command",
             Self::Arguments => "args",
             Self::Matcher => "matcher",
+            Self::Rule => "if",
             Self::CaFile => "ca_file",
             Self::Timeout => "timeout",
             Self::Id => "id",

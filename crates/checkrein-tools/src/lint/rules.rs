@@ -97,6 +97,14 @@ pub const RULES: &[LintRule] = &[
         severity: RuleSeverity::Warning,
     },
     LintRule {
+        code: "evadable-rule",
+        help: "match the program and check its options in the hook, or use the builtin block_dangerous_commands",
+        explanation: "The rule of a guard names an option, and matches only commands with the option at this place. \
+                      `Bash(git push --force *)` does not match `git push origin main --force`, and `Bash(rm -rf *)` does \
+                      not match `rm -fr`.",
+        severity: RuleSeverity::Warning,
+    },
+    LintRule {
         code: "background-gate",
         help: "remove `async` if the hook must block",
         explanation: "A background hook cannot block: the agent does not wait for its answer.",
