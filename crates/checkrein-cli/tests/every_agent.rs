@@ -35,7 +35,17 @@ fn heard(agent: &'static Dialect, event: &Event, ran: &Ran, what: &str) -> (Deci
     assert!(RawJson::parse(ran.stderr.trim()).is_err(), "JSON on standard error, {what}");
     let reply = ProcessReply::new(ProcessExit::Code(ran.code)).stdout(ran.stdout.as_str()).stderr(ran.stderr.as_str());
     match agent.read(event, Reply::Process(reply), false) {
-        Ok(opinion) => (opinion.decision(), opinion.reason().unwrap_or_default().to_owned()),
+        Ok(opinion) => {
+            // A denial can be a command that prints the reason and fails.
+            let commands = opinion.rewrites().iter().map(|rewrite| rewrite.value.to_string());
+            match commands
+                .filter(|input| input.contains("echo 'Denied by checkrein: ") && input.contains("exit 1"))
+                .next()
+            {
+                Some(input) => (Decision::Deny, input),
+                None => (opinion.decision(), opinion.reason().unwrap_or_default().to_owned()),
+            }
+        }
         // Some agents treat a failed hook as a deny.
         Err(failure) if ran.code != 0 => (Decision::Deny, failure.to_string()),
         Err(failure) => panic!("{failure}, {what}"),

@@ -90,7 +90,7 @@ fn the_hooks_of_the_project_are_played() {
     assert!(times.contains(" %  never in 9 runs (.checkrein/hooks.yaml:16)\n"), "{times}");
     assert!(place.dir.path().join("it-ran").exists(), "hooks run in the start directory of the agent");
     for expected in [
-        "pre_tool_use: hook `breaks` (.checkrein/hooks.yaml:5): failed",
+        "pre_tool_use: hook `breaks` (.checkrein/hooks.yaml:5) failed with exit code 1: oops",
         "(3 times)",
         "stop: hook `never` (.checkrein/hooks.yaml:16): refused the stop 8 times in a row; the agent stops now",
         "post_tool_use: hook `later` failed in the background",

@@ -61,9 +61,9 @@ fn run_reports_unapproved_hooks_and_does_not_block() {
     assert!(ran.stdout.contains(" .checkrein/hooks.yaml:2") && ran.stdout.contains("checkrein trust"), "{ran:?}");
     let ran = place.run_with(&["hook", "claude"], SENT);
     assert!(ran.code == 0 && !ran.stdout.contains("deny"), "{ran:?}");
-    assert!(ran.stdout.contains("not approved yet; review and approve it"), "{ran:?}");
+    assert!(ran.stdout.contains("you have not approved it; `checkrein trust` shows it"), "{ran:?}");
     assert!(place.run(&["list"]).stdout.contains("[not approved]"));
-    assert!(place.run(&["explain", "PreToolUse"]).stdout.contains("not approved yet"));
+    assert!(place.run(&["explain", "PreToolUse"]).stdout.contains("you have not approved it"));
 }
 
 #[test]

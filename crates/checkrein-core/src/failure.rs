@@ -102,6 +102,18 @@ impl Failure {
         Self::new(FailureKind::Error, text.unwrap_or_else(|panic| format!("the error message panicked: {panic}")))
     }
 
+    /// Returns the failure as the end of a sentence about the hook: `failed with exit code 7`.
+    pub(crate) fn sentence(&self) -> String {
+        let message = &self.message;
+        match self.kind {
+            FailureKind::Untrusted => format!("was not run: {message}"),
+            FailureKind::Timeout | FailureKind::Signal => message.clone(),
+            FailureKind::Exit => format!("failed with {message}"),
+            FailureKind::Panic => format!("panicked: {message}"),
+            _ => format!("failed: {message}"),
+        }
+    }
+
     /// Sets the policy, overriding the hook's policy and the table.
     #[must_use]
     pub fn with_effect(mut self, effect: FailurePolicy) -> Self {

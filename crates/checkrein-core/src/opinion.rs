@@ -47,6 +47,19 @@ pub struct Rewrite {
     pub mode: RewriteMode,
     /// New value, or the fields to merge into the old one.
     pub value: RawJson,
+    /// Texts about the rewrite, if the hook gave some.
+    pub texts: Option<RewriteTexts>,
+}
+
+/// Texts about a rewrite. The host uses one of them, because not every agent can apply every rewrite.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RewriteTexts {
+    /// Message for the user if the rewrite is applied: `redacted 1 AWS access key in the output`.
+    pub done: String,
+    /// Cause, as a clause: `the output contains an AWS access key`.
+    pub cause: String,
+    /// Next step if the rewrite cannot be applied, as a clause: `remove the key`.
+    pub remedy: String,
 }
 
 /// Way in which a rewrite is applied.
@@ -61,12 +74,19 @@ pub enum RewriteMode {
 impl Rewrite {
     /// Creates a rewrite that replaces the value.
     pub fn replace(target: Target, value: RawJson) -> Self {
-        Self { target, mode: RewriteMode::Replace, value }
+        Self { target, mode: RewriteMode::Replace, value, texts: None }
     }
 
     /// Creates a rewrite that merges the fields of `patch` into the value.
     pub fn merge(target: Target, patch: RawJson) -> Self {
-        Self { target, mode: RewriteMode::Merge, value: patch }
+        Self { target, mode: RewriteMode::Merge, value: patch, texts: None }
+    }
+
+    /// Adds texts about the rewrite. A message with [`Opinion::with_message`] would claim it even if the agent cannot apply it.
+    #[must_use]
+    pub fn with_texts(mut self, texts: RewriteTexts) -> Self {
+        self.texts = Some(texts);
+        self
     }
 }
 

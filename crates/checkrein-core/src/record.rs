@@ -12,6 +12,7 @@ use crate::failure::{Failure, FailureKind};
 use crate::json::RawJson;
 use crate::opinion::Opinion;
 use crate::source::{HookInfo, Scope};
+use crate::told::ToldRecord;
 use crate::verdict::Verdict;
 
 /// Log of one event: the verdict and the result of each hook.
@@ -31,6 +32,9 @@ pub struct Record {
     pub subject: Option<String>,
     /// Verdict of the event.
     pub verdict: VerdictRecord,
+    /// Answer that the agent received. `None`: no agent, or an old record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<ToldRecord>,
     /// Result of each selected hook, in config order.
     pub hooks: Vec<HookRecord>,
     /// `true` if the agent delivered the event before: no hook ran, and the answer is the one to the first delivery.
@@ -63,6 +67,7 @@ impl Record {
             session_id: event.envelope.session_id.clone(),
             subject: event.subject().map(std::borrow::Cow::into_owned),
             verdict: VerdictRecord::new(event, verdict),
+            told: None,
             hooks: hooks.into_iter().map(|(_, hook)| hook).collect(),
             repeat: false,
         }
@@ -95,7 +100,7 @@ pub struct VerdictRecord {
     pub stop_reason: Option<String>,
     /// Tool input of the event.
     pub original_input: Option<RawJson>,
-    /// Tool input after rewrites.
+    /// Tool input after the rewrites that the agent received.
     pub effective_input: Option<RawJson>,
     /// Prompt of the event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -105,7 +110,7 @@ pub struct VerdictRecord {
     /// Output of the event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub original_output: Option<RawJson>,
-    /// Output after rewrites.
+    /// Output after the rewrites that the agent received.
     pub effective_output: Option<RawJson>,
     /// Conversation for the model, if it was rewritten.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -169,7 +174,7 @@ impl VerdictRecord {
 }
 
 /// Limits the length of a text, because a hook can print any amount.
-fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     const MAX_CHARS: usize = 16 * 1024;
     match text.char_indices().nth(MAX_CHARS) {
         None => text.to_owned(),
@@ -304,7 +309,12 @@ impl HookRecord {
             reason: opinion.reason().map(shortened),
             rewrote: opinion.rewrites().iter().map(|rewrite| rewrite.target.name().to_owned()).collect(),
             context: opinion.contexts().iter().map(|text| shortened(text)).collect(),
-            system_messages: opinion.messages().iter().map(|text| shortened(text)).collect(),
+            system_messages: opinion
+                .messages()
+                .iter()
+                .chain(opinion.rewrites().iter().filter_map(|rewrite| Some(&rewrite.texts.as_ref()?.done)))
+                .map(|text| shortened(text))
+                .collect(),
             ..Self::new(hook, handler, HookOutcome::Opinion)
         }
     }

@@ -12,6 +12,7 @@ use crate::contract::Target;
 use crate::decision::Decision;
 use crate::failure::{Failure, FailureKind, FailurePolicy};
 use crate::json::RawJson;
+use crate::opinion::RewriteTexts;
 use crate::source::HookInfo;
 
 /// Combined answer of all hooks to one event.
@@ -85,6 +86,8 @@ pub struct HookMessage {
     pub hook: Arc<HookInfo>,
     /// Text.
     pub text: String,
+    /// Target whose rewrite the text reports. The text is wrong if the host cannot apply that rewrite.
+    pub reports: Option<Target>,
 }
 
 /// Warning about a hook: a failure, or a part of its opinion that was ignored.
@@ -101,10 +104,11 @@ pub struct Warning {
     pub persistent: bool,
 }
 
-/// ``hook `ID` (FILE:LINE): TEXT``.
+/// ``hook `ID` (FILE:LINE): TEXT``. The text of a failure is the rest of a sentence: ``hook `ID` (FILE:LINE) failed …``.
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.hook, self.text)
+        let colon = if self.failure.is_some() { "" } else { ":" };
+        write!(f, "{}{colon} {}", self.hook, self.text)
     }
 }
 
@@ -116,6 +120,8 @@ pub struct Rewritten {
     pub original: Option<RawJson>,
     /// Value after all rewrites.
     pub effective: RawJson,
+    /// Hooks that rewrote it, in config order, with their texts about it.
+    pub by: Vec<(Arc<HookInfo>, Option<RewriteTexts>)>,
 }
 
 impl Verdict {
@@ -152,7 +158,7 @@ impl Verdict {
     #[must_use]
     pub fn with_observer_failure(mut self, hook: Arc<HookInfo>, failure: Failure) -> Self {
         let details = self.details.get_or_insert_default();
-        let text = format!("failed ({failure}) after the decision");
+        let text = format!("{}, after the decision", failure.sentence());
         details.warnings.push(Warning {
             hook: Arc::clone(&hook),
             failure: Some((failure.kind, FailurePolicy::Open)),

@@ -92,7 +92,7 @@ fn handler_error_is_continue() {
     assert!(line.starts_with("pre_tool_use: hook `broken` ("), "{line}");
     assert!(line.contains("tests/runner.rs:"), "{line}");
     // A line break in an error must not look like another line of the log.
-    assert!(line.ends_with(r"failed (error: the disk\nis full); ignored (fails open)"), "{line}");
+    assert!(line.ends_with(r"failed: the disk\nis full; ignored (on_failure: open)"), "{line}");
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn panic_is_continue() {
     let verdict = runner.fire(&tool_call());
     assert_eq!(verdict.decision(), Decision::NoOpinion);
     assert_eq!(count.load(Ordering::SeqCst), 1);
-    assert!(recorder.log()[0].contains("failed (panic: on purpose)"), "{:?}", recorder.log());
+    assert!(recorder.log()[0].contains("panicked: on purpose"), "{:?}", recorder.log());
 }
 
 #[test]
@@ -370,9 +370,9 @@ fn panics_with_any_payload_are_caught() {
     runner.on(EventKind::Stop, "last", last);
     runner.fire(&Event::stop(Stop::new()));
     let log = recorder.log();
-    assert!(log[0].contains("`number`") && log[0].contains("panic: no text message"), "{log:?}");
-    assert!(log[1].contains("`string`") && log[1].contains("panic: formatted"), "{log:?}");
-    assert!(log[2].contains("`bomb`") && log[2].contains("panic: no text message"), "{log:?}");
+    assert!(log[0].contains("`number`") && log[0].contains("panicked: no text message"), "{log:?}");
+    assert!(log[1].contains("`string`") && log[1].contains("panicked: formatted"), "{log:?}");
+    assert!(log[2].contains("`bomb`") && log[2].contains("panicked: no text message"), "{log:?}");
     assert_eq!(count.load(Ordering::SeqCst), 1);
 }
 
@@ -655,7 +655,10 @@ fn a_failed_callback_denies_at_gates_and_warns_at_other_events() {
             if kind.contract().is_gate() {
                 assert_eq!(verdict.decision(), Decision::Deny, "{kind}");
                 let reason = verdict.reason().unwrap();
-                assert!(reason.contains("hook `guard` (") && reason.ends_with("denied (fails closed)"), "{reason}");
+                assert!(
+                    reason.contains("hook `guard` (") && reason.ends_with("blocked (on_failure: closed)"),
+                    "{reason}"
+                );
             } else {
                 assert!(!verdict.decision().is_block(), "{kind}: {verdict:?}");
             }

@@ -138,7 +138,7 @@ fn unsupported_parts_of_an_opinion_are_warnings() {
         (
             &tool_call("{}"),
             Opinion::rewrite_prompt("x"),
-            "failed (schema: rewrote the prompt, which pre_tool_use does not allow); denied (fails closed)",
+            "failed: rewrote the prompt, which pre_tool_use does not allow; blocked (on_failure: closed)",
         ),
     ] {
         let verdict = settled(&Rules::NATIVE, event, &[Ok(opinion)]);
@@ -191,17 +191,17 @@ fn the_policy_of_a_hook_overrides_the_failure_table() {
         let row = format!("{} {on_failure:?} {on_timeout:?} {kind}", event.kind());
         assert_eq!(verdict.decision(), decision, "{row}");
         assert_eq!(verdict.failures().count(), 1, "{row}: never silent");
-        assert!(verdict.warnings()[0].to_string().starts_with("hook `h0` (hooks.json:7): failed ("), "{row}");
+        assert!(verdict.warnings()[0].to_string().starts_with("hook `h0` (hooks.json:7) "), "{row}");
     }
     let verdict = settled(&Rules::NATIVE, &gate, &[Err(Failure::new(FailureKind::Timeout, "took 5 s"))]);
-    let reason = "hook `h0` (hooks.json:7) failed (timeout: took 5 s); denied (fails closed); ask the user to fix the \
+    let reason = "hook `h0` (hooks.json:7) took 5 s; blocked (on_timeout: closed); ask the user to fix the \
                                 hook (details: `checkrein check`, `checkrein run pre_tool_use`)";
     assert_eq!(verdict.reason(), Some(reason));
     let worded = Failure::new(FailureKind::Exit, "exit code 7").with_reason("not on a Friday");
     let verdict = settled(&Rules::NATIVE, &gate, &[Err(worded)]);
     assert_eq!(verdict.reason(), Some("not on a Friday"));
     assert!(
-        verdict.warnings()[0].to_string().contains("failed (exit: exit code 7)"),
+        verdict.warnings()[0].to_string().contains("failed with exit code 7"),
         "the warning still names the failure"
     );
     let forced = Failure::new(FailureKind::Untrusted, "never approved").with_effect(FailurePolicy::Open);

@@ -145,6 +145,7 @@ impl HostTable {
         killed: HostBehavior::Unknown,
         on_hook_timeout: HostBehavior::Unknown,
         exit_reason: ExitReason::Unknown,
+        hides_messages: false,
         not_observable: &[],
         unguarded_subagents: &[],
         calls_each_entry: false,

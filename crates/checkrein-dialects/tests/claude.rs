@@ -221,7 +221,7 @@ fn verdicts_are_rendered() {
     assert_eq!(prompt.notes.len(), 1, "{prompt:?}");
     assert_eq!(
         prompt.stdout,
-        r#"{"decision":"block","reason":"Claude Code hooks cannot change the prompt at `prompt_submit`, and a hook requires a change; change the prompt and send it again"}"#
+        r#"{"decision":"block","reason":"Blocked: hook `h` (code) changes the prompt. Claude Code does not let hooks edit prompts. Send this instead: q"}"#
     );
 }
 

@@ -1,7 +1,7 @@
 //! Internals that `checkrein-tools` uses. Not part of the API: any release may change them.
 
 pub use crate::builtins::protect_self::calls_allow_once;
-pub use crate::builtins::secrets::redacted_json;
+pub use crate::builtins::secrets::{has_secret, redacted_json};
 pub use crate::builtins::shell;
 pub use crate::engine::StopLimit;
 pub use crate::handler::{CommandFactory, DEPTH, is_usual, variables_of};
@@ -10,6 +10,19 @@ pub use crate::hash::sha256_hex;
 pub use crate::hook_files::repository;
 pub use crate::trust::interpreters::{is_interpreter, script_operand};
 pub use crate::trust::{is_private, script_copy};
+
+/// Appends the record of an event to an audit log. Returns the verdict to use: if the entry cannot be written and the policy of
+/// the log requires it, a blocking one.
+#[cfg(feature = "audit")]
+pub fn append_record(
+    log: &crate::audit::AuditLog,
+    event: &checkrein_core::Event,
+    rules: &checkrein_core::Rules,
+    verdict: checkrein_core::Verdict,
+    record: &mut checkrein_core::Record,
+) -> checkrein_core::Verdict {
+    log.append_record(event, rules, verdict, record)
+}
 
 /// Files that several processes append lines to.
 pub mod line_file {

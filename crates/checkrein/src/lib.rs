@@ -111,7 +111,7 @@ pub mod json {
 /// Records: the serializable log of one event.
 pub mod record {
     pub use checkrein_core::{
-        DryRunRecord, HookOutcome, HookRecord, ReasonRecord, Record, SourceRecord, VerdictRecord,
+        DryRunRecord, HookOutcome, HookRecord, ReasonRecord, Record, SourceRecord, Told, ToldRecord, VerdictRecord,
     };
 }
 

@@ -36,6 +36,17 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
     /// Replaces that count. A count of 0 is removed.
     fn set_stops(&self, session: Option<&str>, agent: &str, count: StopCount);
 
+    /// Returns a text that [`set_text`](Self::set_text) stored. Default: none.
+    fn text(&self, session: Option<&str>, key: &str) -> Option<String> {
+        let _ = (session, key);
+        None
+    }
+
+    /// Stores a short text, or removes it. Default: does nothing.
+    fn set_text(&self, session: Option<&str>, key: &str, text: Option<&str>) {
+        let _ = (session, key, text);
+    }
+
     /// Returns `false` if no stop is counted in any session. Prompts do not query the store then.
     fn counts_stops(&self) -> bool {
         true
@@ -69,6 +80,7 @@ pub struct MemorySessionStore {
 struct Sessions {
     claims: HashMap<Option<String>, HashSet<String>>,
     stops: HashMap<(Option<String>, String), StopCount>,
+    texts: HashMap<(Option<String>, String), String>,
 }
 
 impl MemorySessionStore {
@@ -115,6 +127,24 @@ impl SessionStore for MemorySessionStore {
         });
     }
 
+    fn text(&self, session: Option<&str>, key: &str) -> Option<String> {
+        let key = (session.map(str::to_owned), key.to_owned());
+        self.with(|sessions| sessions.texts.get(&key).cloned())
+    }
+
+    fn set_text(&self, session: Option<&str>, key: &str, text: Option<&str>) {
+        let key = (session.map(str::to_owned), key.to_owned());
+        self.with(|sessions| {
+            if sessions.texts.len() >= MAX_SESSIONS {
+                sessions.texts.clear();
+            }
+            match text {
+                Some(text) => sessions.texts.insert(key, text.to_owned()),
+                None => sessions.texts.remove(&key),
+            };
+        });
+    }
+
     fn counts_stops(&self) -> bool {
         self.with(|sessions| !sessions.stops.is_empty())
     }
@@ -122,6 +152,9 @@ impl SessionStore for MemorySessionStore {
 
 /// Maximum size of a file with a count, in bytes.
 const MAX_STOP_FILE: u64 = 64;
+
+/// Maximum size of a file with a text, in bytes. A longer text is cut.
+const MAX_TEXT_FILE: usize = 4096;
 
 /// Maximum age of files since their last change. Sessions end without notice, so old files are removed.
 const MAX_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -155,11 +188,18 @@ impl FileSessionStore {
     }
 
     fn stop_file(&self, session: Option<&str>, agent: &str) -> PathBuf {
-        let session = match session {
+        self.dir.join(format!("{:016x}-stop-{:016x}", self.session_hash(session), hash(&agent)))
+    }
+
+    fn text_file(&self, session: Option<&str>, key: &str) -> PathBuf {
+        self.dir.join(format!("{:016x}-text-{:016x}", self.session_hash(session), hash(&key)))
+    }
+
+    fn session_hash(&self, session: Option<&str>) -> u64 {
+        match session {
             Some(session) => hash(&session),
             None => hash(&("no session", &self.unnamed)),
-        };
-        self.dir.join(format!("{session:016x}-stop-{:016x}", hash(&agent)))
+        }
     }
 
     /// Creates a new file that only this user can read.
@@ -217,6 +257,20 @@ impl SessionStore for FileSessionStore {
         StopCount { refused, awaits_prompt: words.next() == Some("now") }
     }
 
+    fn text(&self, session: Option<&str>, key: &str) -> Option<String> {
+        regular_file::read_text(&self.text_file(session, key), MAX_TEXT_FILE as u64).ok()
+    }
+
+    fn set_text(&self, session: Option<&str>, key: &str, text: Option<&str>) {
+        let path = self.text_file(session, key);
+        let _ = fs::remove_file(&path);
+        if let Some(text) = text
+            && let Ok(mut file) = self.create(&path)
+        {
+            let _ = io::Write::write_all(&mut file, cut(text, MAX_TEXT_FILE).as_bytes());
+        }
+    }
+
     fn set_stops(&self, session: Option<&str>, agent: &str, count: StopCount) {
         let path = self.stop_file(session, agent);
         let _ = fs::remove_file(&path);
@@ -227,6 +281,11 @@ impl SessionStore for FileSessionStore {
             let _ = io::Write::write_all(&mut file, format!("{}{suffix}\n", count.refused).as_bytes());
         }
     }
+}
+
+/// Returns the start of a text, at most this many bytes.
+fn cut(text: &str, bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes)]
 }
 
 /// Hash for file names. A collision only makes two sessions share a count.
@@ -246,6 +305,12 @@ mod tests {
         assert!(store.claim(Some("b"), "k") && store.claim(Some("a"), "l"));
         store.release(Some("a"), "k");
         assert!(store.claim(Some("a"), "k"));
+
+        store.set_text(Some("a"), "k", Some("refused"));
+        assert_eq!(store.text(Some("a"), "k").as_deref(), Some("refused"));
+        assert_eq!((store.text(Some("b"), "k"), store.text(Some("a"), "l")), (None, None));
+        store.set_text(Some("a"), "k", None);
+        assert_eq!(store.text(Some("a"), "k"), None);
 
         let count = StopCount { refused: 3, awaits_prompt: true };
         for session in [Some("a"), None] {

@@ -106,7 +106,7 @@ async fn failed_callback_closes_a_gate() {
         let (hook, failure) = verdict.failures().next().unwrap();
         assert_eq!((hook.id.as_str(), failure.kind), ("h", kind));
         assert!(failure.message.contains(message), "{failure}");
-        assert!(verdict.reason().unwrap().ends_with("denied (fails closed)"), "{verdict:?}");
+        assert!(verdict.reason().unwrap().contains("; blocked (on_"), "{verdict:?}");
     }
     let open = HookSpec::callback("h", GATE, testing::panic("oh")).on_failure(FailurePolicy::Open);
     assert_eq!(Engine::builder().hook(open).build().fire(tool_call()).await.decision(), Decision::NoOpinion);

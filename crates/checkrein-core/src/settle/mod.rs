@@ -15,7 +15,7 @@ use crate::event::Event;
 use crate::failure::{Failure, FailureKind, FailurePolicy};
 use crate::json::RawJson;
 use crate::kind::EventKind;
-use crate::opinion::Opinion;
+use crate::opinion::{Opinion, RewriteTexts};
 use crate::rules::{BlockScope, ChainEnd, Compat, DecisionRule, Rules};
 use crate::source::{HookInfo, Scope};
 use crate::verdict::{Details, HookMessage, Reason, Rewritten, Verdict, Warning};
@@ -84,6 +84,8 @@ pub struct Settlement<'a> {
     pending: Vec<PendingRewrite>,
     /// Values after the pipelined and composed rewrites so far.
     current: BTreeMap<Target, RawJson>,
+    /// Hooks that rewrote a target, with their texts about it.
+    rewriters: Vec<(usize, Target, Arc<HookInfo>, Option<RewriteTexts>)>,
     context: Vec<(usize, HookMessage)>,
     messages: Vec<(usize, HookMessage)>,
     warnings: Vec<(usize, Warning)>,
@@ -118,6 +120,7 @@ impl<'a> Settlement<'a> {
             decided: Vec::new(),
             pending: Vec::new(),
             current: BTreeMap::new(),
+            rewriters: Vec::new(),
             context: Vec::new(),
             messages: Vec::new(),
             warnings: Vec::new(),
@@ -174,6 +177,7 @@ impl<'a> Settlement<'a> {
         let effect = match rewrites {
             Ok(rewrites) => {
                 self.take_rewrites(position, hook, rewrites);
+                self.take_rewrite_texts(position, hook, opinion.rewrites());
                 None
             }
             Err(message) => Some(self.fail(position, hook, Failure::new(FailureKind::Schema, message))),
@@ -262,9 +266,16 @@ impl<'a> Settlement<'a> {
         };
         let (decision, effect_text) = match effect {
             _ if failure.kind == FailureKind::Cancelled => (Decision::NoOpinion, "no decision"),
-            FailurePolicy::Open => (Decision::NoOpinion, "ignored (fails open)"),
-            FailurePolicy::Closed => (Decision::Deny, "denied (fails closed)"),
-            FailurePolicy::Ask => (Decision::Ask, "asks the user"),
+            FailurePolicy::Open => (Decision::NoOpinion, "ignored"),
+            FailurePolicy::Closed => (Decision::Deny, "blocked"),
+            FailurePolicy::Ask => (Decision::Ask, "the user is asked"),
+        };
+        let text = match failure.kind {
+            // No key of the hook changes the effect of these.
+            FailureKind::Untrusted if effect == FailurePolicy::Open => failure.sentence(),
+            FailureKind::Untrusted | FailureKind::Cancelled => format!("{}; {effect_text}", failure.sentence()),
+            FailureKind::Timeout => format!("{}; {effect_text} (on_timeout: {effect})", failure.sentence()),
+            _ => format!("{}; {effect_text} (on_failure: {effect})", failure.sentence()),
         };
         if decision != Decision::NoOpinion {
             self.decided.push(DecisionEntry {
@@ -273,7 +284,7 @@ impl<'a> Settlement<'a> {
                 decision,
                 reason: failure.reason.clone().or_else(|| {
                     let advice = self.advice(hook, failure.kind);
-                    Some(format!("{hook} failed ({failure}); {effect_text}{advice}"))
+                    Some(format!("{hook} {text}{advice}"))
                 }),
                 is_failure: true,
             });
@@ -281,7 +292,7 @@ impl<'a> Settlement<'a> {
         let warning = Warning {
             hook: Arc::clone(hook),
             failure: Some((failure.kind, effect)),
-            text: format!("failed ({failure}); {effect_text}"),
+            text,
             // The approval of a hook does not depend on the event.
             persistent: failure.kind == FailureKind::Untrusted && effect == FailurePolicy::Open,
         };
@@ -349,7 +360,7 @@ impl<'a> Settlement<'a> {
     fn take_texts(&mut self, position: usize, hook: &Arc<HookInfo>, opinion: &Opinion) {
         let message = |text: &String| {
             let hook = Arc::clone(hook);
-            (position, HookMessage { hook, text: text.clone() })
+            (position, HookMessage { hook, text: text.clone(), reports: None })
         };
         self.messages.extend(opinion.messages().iter().map(message));
         for text in opinion.warnings() {
@@ -386,11 +397,14 @@ impl<'a> Settlement<'a> {
         // Opinions from before the cancellation are kept, but decide nothing.
         let winner = if self.cancelled { None } else { self.winner() };
         let decision = winner.map_or(Decision::NoOpinion, |index| self.decided[index].decision);
+        self.rewriters.sort_by_key(|(position, ..)| *position);
         let rewrites = std::mem::take(&mut self.current)
             .into_iter()
             .map(|(target, effective)| {
                 let original = self.event.original(target);
-                (target, Rewritten { original, effective })
+                let by = self.rewriters.iter().filter(|(_, own, ..)| *own == target);
+                let by = by.map(|(_, _, hook, texts)| (Arc::clone(hook), texts.clone())).collect();
+                (target, Rewritten { original, effective, by })
             })
             .collect();
         // Hooks that only rewrote are not in `reasons`.

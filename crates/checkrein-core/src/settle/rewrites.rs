@@ -14,6 +14,7 @@ use crate::json::{Change, FieldSet, JsonType, RawJson, merge_shallow, with_chang
 use crate::opinion::{Rewrite, RewriteMode};
 use crate::rules::{ConcurrentRewrites, RunOrder};
 use crate::source::HookInfo;
+use crate::verdict::HookMessage;
 
 /// Rewrite of the original by one hook, not composed yet.
 #[derive(Debug)]
@@ -62,7 +63,7 @@ impl Settlement<'_> {
                 return Err(format!("the rewritten {target} must be a string, not {}", rewrite.value.json_type()));
             }
             if self.rules.order == RunOrder::Phased && !hook.declares_rewrites && !hook.may_rewrite {
-                return Err(format!("rewrote the {target} without declaring it; set `rewrites` on the hook"));
+                return Err(format!("rewrote the {target} without declaring it; add `rewrites: true` to the hook"));
             }
             let base = match folded.get(&target) {
                 Some(earlier) => Some(earlier.value.clone()),
@@ -94,6 +95,19 @@ impl Settlement<'_> {
             } else {
                 self.pending.push(PendingRewrite { position, hook: Arc::clone(hook), target, value, patch });
             }
+        }
+    }
+
+    /// Stores the hook as a rewriter of each target, and its messages about that.
+    pub(super) fn take_rewrite_texts(&mut self, position: usize, hook: &Arc<HookInfo>, rewrites: &[Rewrite]) {
+        for rewrite in rewrites {
+            let (target, texts) = (rewrite.target, rewrite.texts.clone());
+            if let Some(texts) = &texts {
+                let text = texts.done.clone();
+                let message = HookMessage { hook: Arc::clone(hook), text, reports: Some(target) };
+                self.messages.push((position, message));
+            }
+            self.rewriters.push((position, target, Arc::clone(hook), texts));
         }
     }
 
@@ -196,6 +210,9 @@ impl Settlement<'_> {
         for (own, opposing) in [(one, other), (other, one)] {
             let message = format!("rewrites {value} differently from {}", opposing.hook);
             self.fail(own.position, &own.hook, Failure::new(FailureKind::Conflict, message));
+            self.rewriters.retain(|(position, target, ..)| (*position, *target) != (own.position, own.target));
+            self.messages
+                .retain(|(position, message)| (*position, message.reports) != (own.position, Some(own.target)));
             // The hook allowed its own rewrite and nothing else. A deny is kept.
             for decided in &mut self.decided {
                 if decided.position == own.position && !decided.is_failure && !decided.decision.is_block() {

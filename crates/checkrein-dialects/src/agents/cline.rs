@@ -25,7 +25,9 @@ const CLINE: Dialect = Dialect {
     title: "Cline",
     events: EVENTS,
     tools: &[
-        ToolRow::new("run_commands", &["Bash"]).takes(&[InputRow::named("commands", "command").form(InputForm::Lines)]),
+        ToolRow::new("run_commands", &["Bash"])
+            .takes(&[InputRow::named("commands", "command").form(InputForm::Lines)])
+            .speaks("commands"),
         ToolRow::new("editor", &["Edit", "Write"]).takes(&[
             InputRow::named("path", "file_path"),
             InputRow::named("old_text", "old_string"),
@@ -71,6 +73,7 @@ const CLINE: Dialect = Dialect {
         ..ConfigTable::BASE
     },
     host: HostTable {
+        hides_messages: true,
         exit_reason: ExitReason::Lost,
         not_observable: &["prompts, in the CLI: the event exists but never fires"],
         ..HostTable::FAILS_OPEN

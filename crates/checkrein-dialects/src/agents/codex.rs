@@ -82,6 +82,7 @@ pub static DIALECT: Dialect = Dialect {
         ..ConfigTable::BASE
     },
     host: HostTable {
+        hides_messages: true,
         not_observable: &[
             "anything, until the user has trusted the hook; `exec --json` skips it silently",
             "input for a running shell (`write_stdin`), and waiting in code mode",

@@ -87,6 +87,7 @@ pub(crate) const COPILOT: Dialect = Dialect {
     stop_cap: 8,
     config: ConfigTable { files: FILES, plugin: Some(PluginTable::new("PLUGIN_ROOT")), ..ConfigTable::BASE },
     host: HostTable {
+        hides_messages: true,
         missing_program: HostBehavior::Blocked,
         killed: HostBehavior::Blocked,
         exit_reason: ExitReason::Lost,
@@ -238,6 +239,10 @@ pub(crate) const CONTEXT: EventScope = EventScope::Kinds(&[
     EventKind::Notification,
 ]);
 
+/// Texts of results: of both formats of this agent, and of Claude Code, whose hooks return the shape of its own tools.
+pub(crate) const RESULT_TEXT: &[&str] =
+    &["textResultForLlm", "text_result_for_llm", "stdout", "file.content", "content", "result"];
+
 pub(crate) const WORDS: &[(&str, Decision)] =
     &[("allow", Decision::Allow), ("deny", Decision::Deny), ("ask", Decision::Ask)];
 pub(crate) const BEHAVIOR: &[(&str, Decision)] = &[("allow", Decision::Allow), ("deny", Decision::Deny)];
@@ -250,11 +255,13 @@ const KEYS: &[Key] = &[
     Key::new(&["interrupt"], KeyMeaning::Flag(true, Decision::Halt)).at(REQUEST_ONLY).parse_only(),
     Key::new(&["decision"], KeyMeaning::Decision(&[("block", Decision::Deny)])).at(STOPS),
     Key::new(&["reason"], KeyMeaning::Reason).at(STOPS),
-    Key::new(&["modifiedArgs"], KeyMeaning::Replace(Target::Input)).at(CALL_ONLY),
+    // Without a decision it has no effect, and beside `ask` the agent drops it.
+    Key::new(&["modifiedArgs"], KeyMeaning::Replace(Target::Input)).at(CALL_ONLY).only_with(&[Decision::Allow]),
     Key::new(&["updatedInput"], KeyMeaning::Replace(Target::Input)).at(CALL_ONLY).parse_only(),
     Key::new(&["modifiedResult"], KeyMeaning::Replace(Target::Output))
         .at(EventScope::Kinds(&[EventKind::PostToolUse]))
-        .wrapped_in("textResultForLlm", &[("resultType", "\"success\"")]),
+        .wrapped_in("textResultForLlm", &[("resultType", "\"success\"")])
+        .text_in(RESULT_TEXT),
     Key::new(&["modifiedTransformedPrompt"], KeyMeaning::Replace(Target::Prompt))
         .at(EventScope::Kinds(&[EventKind::PromptExpansion])),
     Key::new(&["modifiedResponse"], KeyMeaning::Replace(Target::Output))

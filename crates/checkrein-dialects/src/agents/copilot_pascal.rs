@@ -4,7 +4,7 @@
 
 use checkrein_core::{Decision, EventKind, Grammar, NameList, Syntax, Target};
 
-use crate::agents::copilot::{self, BEHAVIOR, CONTEXT, COPILOT, CREATE, EDIT, TASK, VIEW, WORDS};
+use crate::agents::copilot::{self, BEHAVIOR, CONTEXT, COPILOT, CREATE, EDIT, RESULT_TEXT, TASK, VIEW, WORDS};
 use crate::config::{ConfigTable, FileFormat, HookFileLayout};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{EventScope, Key, KeyMeaning, ReplyTable};
@@ -114,13 +114,14 @@ const KEYS: &[Key] = &[
     Key::new(&["interrupt"], KeyMeaning::Flag(true, Decision::Halt)).at(REQUEST).parse_only(),
     Key::new(&["decision"], KeyMeaning::Decision(&[("block", Decision::Deny)])).at(STOPS),
     Key::new(&["reason"], KeyMeaning::Reason).at(STOPS),
-    // A new input needs a decision, and `allow` would skip the permission prompt.
+    // Beside `ask`, the agent asks about the old input and runs it.
     Key::new(&["hookSpecificOutput.updatedInput"], KeyMeaning::Replace(Target::Input))
         .at(CALL_ONLY)
-        .requires_sibling("hookSpecificOutput.permissionDecision", "\"ask\""),
+        .only_with(&[Decision::NoOpinion, Decision::Allow]),
     Key::new(&["modifiedResult"], KeyMeaning::Replace(Target::Output))
         .at(EventScope::Kinds(&[EventKind::PostToolUse]))
-        .wrapped_in("textResultForLlm", &[("resultType", "\"success\"")]),
+        .wrapped_in("textResultForLlm", &[("resultType", "\"success\"")])
+        .text_in(RESULT_TEXT),
     Key::new(&["additionalContext", "hookSpecificOutput.additionalContext"], KeyMeaning::Context).at(CONTEXT),
 ];
 

@@ -108,7 +108,7 @@ const KEYS: &[Key] = &[
     Key::new(&["halt"], KeyMeaning::Flag(true, Decision::Halt)),
     Key::new(&["reason"], KeyMeaning::Reason),
     Key::new(&["context"], KeyMeaning::Context),
-    Key::new(&["updated_input"], KeyMeaning::Merge(Target::Input)).or_text(),
+    Key::new(&["updated_input"], KeyMeaning::Merge(Target::Input)).or_text().keeps(&["description"]),
     Key::new(&["version"], KeyMeaning::Nothing),
     // Replies in the format of Claude Code are supported too.
     Key::new(&["hookSpecificOutput.permissionDecision"], KeyMeaning::Decision(WORDS)).parse_only(),

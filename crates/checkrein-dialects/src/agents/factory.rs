@@ -138,7 +138,9 @@ const KEYS: &[Key] = &[
     Key::new(&["continue"], KeyMeaning::Flag(false, Decision::Halt)),
     Key::new(&["stopReason"], KeyMeaning::StopReason),
     // The changed fields.
-    Key::new(&["hookSpecificOutput.updatedInput"], KeyMeaning::Merge(Target::Input)).at(TOOL_CALL),
+    Key::new(&["hookSpecificOutput.updatedInput"], KeyMeaning::Merge(Target::Input))
+        .at(TOOL_CALL)
+        .keeps(&["description"]),
     Key::new(&["hookSpecificOutput.additionalContext"], KeyMeaning::Context).at(EventScope::Kinds(&[
         EventKind::SessionStart,
         EventKind::PromptSubmit,

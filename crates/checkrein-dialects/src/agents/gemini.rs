@@ -245,7 +245,8 @@ const KEYS: &[Key] = &[
     Key::new(&["continue"], KeyMeaning::Flag(false, Decision::Halt)).at(HALTS),
     Key::new(&["stopReason"], KeyMeaning::StopReason).at(HALTS),
     Key::new(&["hookSpecificOutput.tool_input"], KeyMeaning::Merge(Target::Input))
-        .at(EventScope::Kinds(&[EventKind::PreToolUse])),
+        .at(EventScope::Kinds(&[EventKind::PreToolUse]))
+        .keeps(&["description"]),
     Key::new(&["hookSpecificOutput.additionalContext"], KeyMeaning::Context).at(EventScope::Kinds(&[
         EventKind::SessionStart,
         EventKind::PromptSubmit,

@@ -158,6 +158,7 @@ pub const LAYOUT: HookFileLayout = HookFileLayout {
         "compat",
         "allow_skip",
         "unguarded_subagents",
+        "deny_by_command",
         "audit",
         "restrict",
         "protect_self",

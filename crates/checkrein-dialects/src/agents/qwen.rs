@@ -92,6 +92,7 @@ pub static DIALECT: Dialect = Dialect {
         ..ConfigTable::BASE
     },
     host: HostTable {
+        hides_messages: true,
         not_observable: &["the end of a session without a terminal"],
         calls_each_entry: true,
         ..HostTable::FAILS_OPEN

@@ -258,6 +258,8 @@ pub struct Settings {
     pub allow_skip: Option<bool>,
     /// `true` if an agent may start sub-agents whose tools run without any hook. `false`: the user is asked.
     pub unguarded_subagents: Option<bool>,
+    /// `true` if a denied command becomes one that prints the reason and fails, under agents that show no reasons.
+    pub deny_by_command: Option<bool>,
     /// Audit log.
     pub audit: Option<AuditSettings>,
     /// Restrictions of hooks that are not managed. Only in an administrator's file.

@@ -4,9 +4,14 @@
 //! the agent does not support becomes the next stricter one, and everything that is dropped is in the notes.
 
 mod json_tree;
+mod output;
+mod refusal;
+mod rewrites;
 mod unsupported;
 
-use checkrein_core::{BlockEffect, Decision, Event, EventKind, RawJson, RewriteMode, Rewritten, Target, Verdict};
+use std::collections::BTreeMap;
+
+use checkrein_core::{BlockEffect, Decision, Event, EventKind, RawJson, Target, Told, Verdict};
 
 use crate::reply::{AnswerDetection, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning};
 use crate::table::{Dialect, PlainTextUse};
@@ -22,7 +27,15 @@ pub struct Answer {
     pub stderr: String,
     /// Exit code.
     pub exit: i32,
-    /// `true` if the verdict asks, denies or changes the input: without the answer, the agent would run the original call.
+    /// Decision that the agent receives.
+    pub decision: Decision,
+    /// Reason that the agent receives.
+    pub reason: Option<String>,
+    /// New values that the agent receives.
+    pub rewrites: BTreeMap<Target, RawJson>,
+    /// Messages of hooks for the user. A message about a rewrite that the agent does not support is replaced.
+    pub messages: Vec<String>,
+    /// `true` if the answer asks, denies or changes the input: without it, the agent would run the original call.
     pub restricts: bool,
     /// `true` if it contains the messages for the user.
     pub user_message_included: bool,
@@ -41,20 +54,39 @@ impl Answer {
             stdout,
             stderr: reason.to_owned(),
             exit: 2,
+            decision: Decision::Deny,
+            reason: Some(reason.to_owned()),
             restricts: true,
             user_message_included: true,
-            notes: Vec::new(),
+            ..Self::default()
+        }
+    }
+
+    /// Returns the parts of the answer for the record of the event.
+    pub fn told(&self) -> Told<'_> {
+        Told {
+            decision: self.decision,
+            reason: self.reason.as_deref(),
+            rewrites: &self.rewrites,
+            messages: &self.messages,
+            notes: &self.notes,
         }
     }
 }
 
-/// Texts that the caller adds to an answer.
+/// Texts and switches that the caller adds to an answer.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AnswerExtras<'a> {
     /// Messages for the user, if the agent can show messages.
     pub messages: &'a [String],
+    /// Context for the model, if the agent accepts context.
+    pub context: &'a [String],
     /// Command with which the user can confirm a call that the agent cannot ask about.
     pub confirm_with: Option<&'a str>,
+    /// Returns whether a text contains a secret. Such a new input is not shown to the model.
+    pub has_secret: Option<fn(&str) -> bool>,
+    /// `true` if a denied call may become a call that prints the reason and fails, for agents that show no reason.
+    pub speaks_by_command: bool,
 }
 
 impl Dialect {
@@ -71,32 +103,22 @@ impl Dialect {
             dialect: self,
             event,
             kind: &kind,
+            extras,
             tree: JsonTree::default(),
             plain: None,
             has_messages: false,
             feedback: None,
-            confirm_with: extras.confirm_with,
-            answer: Answer {
-                restricts: !matches!(verdict.decision(), Decision::NoOpinion | Decision::Allow)
-                    || verdict.effective_input().is_some(),
-                ..Answer::default()
-            },
+            answer: Answer::default(),
         };
-        let messages = extras.messages;
-        if !messages.is_empty()
-            && let Some(path) = renderer.key(|key| key == KeyMeaning::Message)
-        {
-            let own = verdict.messages().iter().map(|message| message.text.as_str());
-            let all: Vec<_> = own.chain(messages.iter().map(String::as_str)).collect();
-            renderer.has_messages = true;
-            renderer.put(path, &RawJson::string(&all.join("\n")));
+        let plan = renderer.plan_rewrites(verdict);
+        if plan.lost.is_empty() || !kind.contract().is_gate() {
+            renderer.decision(verdict);
+        } else {
+            // The hooks allowed only the rewritten event.
+            renderer.refuse_lost_rewrites(verdict, &plan.lost);
         }
-        renderer.decision(verdict);
-        renderer.texts(verdict);
-        // A blocked event needs no rewrites.
-        if !(verdict.decision().is_block() && kind.contract().is_gate()) {
-            renderer.rewrites(verdict);
-        }
+        renderer.texts(verdict, &plan);
+        renderer.put_rewrites(plan);
         renderer.avoid_implicit_allow(verdict);
         renderer.finish()
     }
@@ -107,6 +129,15 @@ impl Dialect {
     pub fn can_ask(&self, kind: &EventKind) -> bool {
         let has_answers = self.reply.trigger != AnswerDetection::Never;
         has_answers && self.reply.keys.iter().any(|key| key.says(Decision::Ask) && key.at.fits(self, kind))
+    }
+
+    /// `true` if hooks can add context for the model at events of this kind.
+    pub fn takes_context(&self, kind: &EventKind) -> bool {
+        let has_answers = self.reply.trigger != AnswerDetection::Never;
+        let is_context = |key: &Key| key.means == KeyMeaning::Context && !key.parse_only && key.at.fits(self, kind);
+        let is_background = self.row(kind).is_some_and(|row| row.always_background);
+        let has_key = has_answers && self.reply.keys.iter().any(is_context);
+        !is_background && (has_key || self.plain(kind) == PlainTextUse::Context)
     }
 
     /// `true` if the agent treats a hook without an answer as an allow.
@@ -128,15 +159,29 @@ struct VerdictRenderer<'a> {
     plain: Option<String>,
     /// Reason of a deny, for agents that accept it only as context.
     feedback: Option<String>,
-    /// `true` if the messages for the user are rendered already.
+    /// `true` if the messages of the caller are rendered.
     has_messages: bool,
-    /// Command with which the user can confirm a call that the agent cannot ask about.
-    confirm_with: Option<&'a str>,
+    extras: AnswerExtras<'a>,
     answer: Answer,
 }
 
 /// Reason of a block without one. Agents that require a reason ignore a block without one.
 const NO_REASON: &str = "a hook denied this without a reason; ask the user before you try again";
+
+/// Way in which an agent receives a decision.
+enum Spelling {
+    /// A key with this value. `None`: the reason is the value.
+    Key { index: usize, path: &'static str, value: Option<RawJson> },
+    /// An exit code, with the reason on standard error.
+    Exit(i32),
+}
+
+/// Rewrites of a verdict, and whether the agent supports them.
+#[derive(Default)]
+struct RewritePlan {
+    supported: Vec<rewrites::PlannedRewrite>,
+    lost: Vec<(Target, rewrites::LossCause)>,
+}
 
 impl VerdictRenderer<'_> {
     /// Lists the keys that can be rendered here, in the table's order.
@@ -162,12 +207,10 @@ impl VerdictRenderer<'_> {
         self.answer.notes.push(text);
     }
 
-    fn decision(&mut self, verdict: &Verdict) {
-        let decision = verdict.decision();
-        let reason = verdict.reason().unwrap_or_default();
-        // The decision, then stricter ones, until the agent supports one.
+    /// Returns the decision that the agent receives in place of this one: the first supported one that is not weaker.
+    fn supported(&self, decision: Decision) -> Option<Decision> {
         let tries: &[Decision] = match decision {
-            Decision::NoOpinion => return,
+            Decision::NoOpinion => &[],
             // Without an allow, the agent applies its own permissions.
             Decision::Allow => &[Decision::Allow],
             Decision::Ask => &[Decision::Ask, Decision::Deny, Decision::Halt],
@@ -177,25 +220,33 @@ impl VerdictRenderer<'_> {
             Decision::Deny => &[Decision::Deny, Decision::Halt],
             Decision::Halt => &[Decision::Halt, Decision::Deny],
         };
-        for &supported in tries {
-            let mut reason = reason.to_owned();
+        tries.iter().copied().find(|decision| self.spelling(*decision).is_some())
+    }
+
+    fn decision(&mut self, verdict: &Verdict) {
+        let decision = verdict.decision();
+        if decision == Decision::NoOpinion {
+            return;
+        }
+        let mut reason = verdict.reason().unwrap_or_default().to_owned();
+        if let Some(supported) = self.supported(decision) {
             if reason.is_empty() && decision.is_block() {
                 NO_REASON.clone_into(&mut reason);
             }
-            if supported != decision {
-                reason = self.replaced_reason(decision, supported, &reason);
-            }
-            if self.decide(supported, &reason) {
-                if supported != decision {
-                    self.note(self.replaced_note(decision, supported));
-                }
+            if self.decide_by_command(decision, &reason) {
                 return;
             }
+            if supported != decision {
+                reason = self.replaced_reason(decision, supported, &reason);
+                self.note(self.replaced_note(decision, supported));
+            }
+            self.decide(supported, &reason);
+            return;
         }
         let is_feedback = self.kind.contract().block == BlockEffect::Feedback && decision == Decision::Deny;
         if is_feedback && !reason.is_empty() && self.key(|key| key == KeyMeaning::Context).is_some() {
-            self.feedback = Some(reason.to_owned());
-            self.note(format!("{} hooks cannot deny here, so the reason is sent as context", self.dialect.title()));
+            self.feedback = Some(reason);
+            self.note(format!("{}, so the reason is sent as context", self.cannot(decision)));
         } else if decision != Decision::Allow {
             self.note(format!(
                 "{} hooks cannot block `{}`; the {decision} is dropped",
@@ -205,40 +256,28 @@ impl VerdictRenderer<'_> {
         }
     }
 
-    /// Renders a decision. Returns `false` if the agent does not support it.
-    fn decide(&mut self, decision: Decision, reason: &str) -> bool {
-        let found = self.keys().find_map(|(at, key)| match key.means {
-            KeyMeaning::Decision(words) => {
-                let can_render = !key.never_says.contains(&decision);
-                let (word, _) = words.iter().find(|(_, means)| *means == decision && can_render)?;
-                Some((at, key.paths.first()?, RawJson::string(word)))
-            }
-            KeyMeaning::Flag(when, means) if means == decision => {
-                let value = RawJson::parse(if when { "true" } else { "false" }).ok()?;
-                Some((at, key.paths.first()?, value))
-            }
-            KeyMeaning::Because(means) if means == decision => Some((at, key.paths.first()?, RawJson::string(reason))),
-            _ => None,
+    /// Returns the way in which the agent receives a decision here.
+    fn spelling(&self, decision: Decision) -> Option<Spelling> {
+        let by_key = self.keys().find_map(|(index, key)| {
+            let value = match key.means {
+                KeyMeaning::Decision(words) if !key.never_says.contains(&decision) => {
+                    let (word, _) = words.iter().find(|(_, means)| *means == decision)?;
+                    Some(RawJson::string(word))
+                }
+                KeyMeaning::Flag(when, means) if means == decision => {
+                    RawJson::parse(if when { "true" } else { "false" }).ok()
+                }
+                KeyMeaning::Because(means) if means == decision => None,
+                _ => return None,
+            };
+            Some(Spelling::Key { index, path: key.paths.first()?, value })
         });
-        if let Some((at, path, value)) = found {
-            let after = self.keys().skip_while(|(index, _)| *index <= at);
-            let reason_paths: &[&str] = after
-                .take_while(|(_, key)| {
-                    !matches!(key.means, KeyMeaning::Decision(_) | KeyMeaning::Flag(..) | KeyMeaning::Because(_))
-                })
-                .find(|(_, key)| matches!(key.means, KeyMeaning::Reason | KeyMeaning::StopReason))
-                .map_or(
-                    &[],
-                    |(_, key)| if key.at_all_paths { key.paths } else { key.paths.get(..1).unwrap_or_default() },
-                );
-            self.put(path, &value);
-            for path in reason_paths.iter().filter(|_| !reason.is_empty()) {
-                self.put(path, &RawJson::string(reason));
-            }
-            return true;
-        }
+        by_key.or_else(|| self.exit_code(decision).map(Spelling::Exit))
+    }
+
+    fn exit_code(&self, decision: Decision) -> Option<i32> {
         let here = |rule: &&ExitRule| rule.at.fits(self.dialect, self.kind);
-        let code = self.dialect.reply.exits.iter().filter(here).find_map(|rule| {
+        self.dialect.reply.exits.iter().filter(here).find_map(|rule| {
             let means = match rule.then {
                 ExitAction::Decide(means, _) => means,
                 // Hooks of this agent block by failing, if its config allows that.
@@ -246,40 +285,67 @@ impl VerdictRenderer<'_> {
                 _ => return None,
             };
             match rule.code {
-                ExitCodeMatch::Is(code) | ExitCodeMatch::AtLeast(code) => Some(code).filter(|_| means == decision),
-                ExitCodeMatch::NotZero => Some(1).filter(|_| means == decision),
-                ExitCodeMatch::Any => None,
+                ExitCodeMatch::Is(code) | ExitCodeMatch::AtLeast(code) if means == decision => Some(code),
+                ExitCodeMatch::NotZero if means == decision => Some(1),
+                _ => None,
             }
-        });
-        if let Some(code) = code {
-            self.answer.exit = code;
-            self.answer.stderr = reason.to_owned();
-            return true;
-        }
-        false
+        })
     }
 
-    fn texts(&mut self, verdict: &Verdict) {
-        let joined = |messages: &[checkrein_core::HookMessage]| {
-            messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n")
-        };
-        let context = joined(verdict.context());
-        let parts = self.feedback.take().into_iter().chain([context].into_iter().filter(|text| !text.is_empty()));
-        let context = parts.collect::<Vec<_>>().join("\n");
+    /// Renders a decision. Returns `false` if the agent does not support it.
+    fn decide(&mut self, decision: Decision, reason: &str) -> bool {
+        match self.spelling(decision) {
+            None => return false,
+            Some(Spelling::Exit(code)) => {
+                self.answer.exit = code;
+                reason.clone_into(&mut self.answer.stderr);
+            }
+            Some(Spelling::Key { index, path, value }) => {
+                let after = self.keys().skip_while(|(own, _)| *own <= index);
+                let reason_paths: &[&str] = after
+                    .take_while(|(_, key)| {
+                        !matches!(key.means, KeyMeaning::Decision(_) | KeyMeaning::Flag(..) | KeyMeaning::Because(_))
+                    })
+                    .find(|(_, key)| matches!(key.means, KeyMeaning::Reason | KeyMeaning::StopReason))
+                    .map_or(
+                        &[],
+                        |(_, key)| if key.at_all_paths { key.paths } else { key.paths.get(..1).unwrap_or_default() },
+                    );
+                self.put(path, &value.unwrap_or_else(|| RawJson::string(reason)));
+                for path in reason_paths.iter().filter(|_| !reason.is_empty()) {
+                    self.put(path, &RawJson::string(reason));
+                }
+            }
+        }
+        self.answer.decision = decision;
+        self.answer.reason = Some(reason.to_owned()).filter(|reason| !reason.is_empty());
+        true
+    }
+
+    fn texts(&mut self, verdict: &Verdict, plan: &RewritePlan) {
+        let context = verdict.context().iter().map(|message| message.text.clone());
+        let context: Vec<String> = self.feedback.take().into_iter().chain(context).collect();
+        self.answer.messages = self.messages_about(verdict, plan);
         let first = verdict.first_user_message().unwrap_or_default().to_owned();
-        for (what, text, means) in [
-            ("context", context, KeyMeaning::Context),
-            ("a message for the user", joined(verdict.messages()), KeyMeaning::Message),
-            ("a first user message", first, KeyMeaning::FirstMessage),
+        for (what, own, added, means) in [
+            ("context", context, self.extras.context, KeyMeaning::Context),
+            ("a message for the user", self.answer.messages.clone(), self.extras.messages, KeyMeaning::Message),
+            ("a first user message", vec![first], &[], KeyMeaning::FirstMessage),
         ] {
-            if text.is_empty() || (means == KeyMeaning::Message && self.has_messages) {
+            let text = own.iter().chain(added).filter(|text| !text.is_empty()).cloned().collect::<Vec<_>>().join("\n");
+            if text.is_empty() {
                 continue;
             }
             match self.key(|key| key == means) {
-                Some(path) => self.put(path, &RawJson::string(&text)),
+                Some(path) => {
+                    self.put(path, &RawJson::string(&text));
+                    self.has_messages |= means == KeyMeaning::Message && !added.is_empty();
+                }
                 None if means == KeyMeaning::Context && self.dialect.plain(self.kind) == PlainTextUse::Context => {
                     self.plain = Some(text);
                 }
+                // The caller shows its own texts in another way.
+                None if own.iter().all(String::is_empty) => {}
                 None => {
                     self.note(format!(
                         "{} hooks cannot send {what} at `{}`; it is dropped",
@@ -304,47 +370,6 @@ impl VerdictRenderer<'_> {
         }
     }
 
-    fn rewrites(&mut self, verdict: &Verdict) {
-        for target in Target::ALL {
-            let Some(rewritten) = verdict.rewritten(target) else { continue };
-            let key = self.keys().find_map(|(_, key)| match key.means {
-                KeyMeaning::Replace(own) if own == target => Some((key, key.paths.first()?, RewriteMode::Replace)),
-                KeyMeaning::Merge(own) if own == target => Some((key, key.paths.first()?, RewriteMode::Merge)),
-                _ => None,
-            });
-            match key {
-                // A merge cannot remove fields.
-                Some((_, _, RewriteMode::Merge)) if removes_fields(rewritten) => self.lost_rewrite(target),
-                Some((key, path, _)) => {
-                    self.put(path, &wrap(key, &rewritten.effective));
-                    if let Some((path, json)) = key.requires_sibling.filter(|(path, _)| !self.tree.has(path))
-                        && let Ok(json) = RawJson::parse(json)
-                    {
-                        self.put(path, &json);
-                    }
-                }
-                None => self.lost_rewrite(target),
-            }
-        }
-    }
-
-    /// Reports a rewrite that the agent does not support. At a gate the answer becomes a deny, because the hooks allowed only the
-    /// rewritten event.
-    fn lost_rewrite(&mut self, target: Target) {
-        let text = format!("{} hooks cannot change the {target} at `{}`", self.dialect.title(), self.kind);
-        if self.kind.contract().is_gate() {
-            self.tree = JsonTree::default();
-            let next = match target {
-                Target::Prompt => "change the prompt and send it again",
-                _ => "tell the user",
-            };
-            let denied = self.decide(Decision::Deny, &format!("{text}, and a hook requires a change; {next}"));
-            self.note(if denied { format!("{text}, so this was denied") } else { text });
-        } else {
-            self.note(text);
-        }
-    }
-
     /// Exits with 1 if the agent treats an empty answer as an allow and the verdict is not an allow.
     fn avoid_implicit_allow(&mut self, verdict: &Verdict) {
         if self.dialect.silence_means_allow(self.kind) && self.answer.exit == 0 && verdict.decision() != Decision::Allow
@@ -365,10 +390,11 @@ impl VerdictRenderer<'_> {
                     self.tree.put_first(path, RawJson::string(name));
                 }
             }
-            self.answer.user_message_included =
-                self.has_messages && self.key(|key| key == KeyMeaning::Message).is_some_and(|path| self.tree.has(path));
+            self.answer.user_message_included = self.has_messages;
             self.answer.stdout = self.tree.to_json();
         }
+        self.answer.restricts = !matches!(self.answer.decision, Decision::NoOpinion | Decision::Allow)
+            || self.answer.rewrites.contains_key(&Target::Input);
         match self.plain.take() {
             Some(text) if self.answer.stdout.is_empty() && self.answer.exit == 0 => self.answer.stdout = text,
             Some(_) => self.note(format!(
@@ -380,25 +406,6 @@ impl VerdictRenderer<'_> {
         }
         self.answer
     }
-}
-
-/// `true` if the new value lacks a field of the old one.
-fn removes_fields(rewritten: &Rewritten) -> bool {
-    let original = rewritten.original.as_ref();
-    original.and_then(RawJson::entries).into_iter().flatten().any(|old| rewritten.effective.field(&old.key()).is_none())
-}
-
-/// Wraps a value in the object of its key, if it has one.
-fn wrap(key: &Key, value: &RawJson) -> RawJson {
-    let Some((name, beside)) = key.wrapped_in.filter(|_| value.entries().is_none()) else { return value.clone() };
-    let mut tree = JsonTree::default();
-    for (name, json) in beside {
-        if let Ok(json) = RawJson::parse(*json) {
-            tree.put(name, json);
-        }
-    }
-    tree.put(name, value.clone());
-    RawJson::parse(tree.to_json()).unwrap_or_else(|_| value.clone())
 }
 
 /// Returns the table's own static text for a name.

@@ -24,7 +24,7 @@ impl VerdictRenderer<'_> {
     fn confirmation_needed(&self, reason: &str) -> String {
         let title = self.dialect.title();
         let place = self.place_of(Decision::Ask);
-        let next = match (self.confirm_with, self.event.tool_name().is_some()) {
+        let next = match (self.extras.confirm_with, self.event.tool_name().is_some()) {
             (Some(command), _) => format!(
                 ": tell the user to run `{command}` in a terminal, then repeat exactly this call; never run that command yourself"
             ),

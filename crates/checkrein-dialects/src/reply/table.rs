@@ -103,6 +103,14 @@ pub struct Key {
     pub requires_sibling: Option<(&'static str, &'static str)>,
     /// Object that rendering puts text into: the key of the text, and further members as JSON.
     pub wrapped_in: Option<(&'static str, &'static [(&'static str, &'static str)])>,
+    /// Decisions beside which the agent uses the key. `None`: all, and no decision.
+    pub only_with: Option<&'static [Decision]>,
+    /// Fields that a merge may leave as they were although the new value lacks them, because they only describe the call.
+    pub keeps: &'static [&'static str],
+    /// `true` if the agent ignores a new value whose shape differs from that of the original.
+    pub same_shape: bool,
+    /// Paths of the text in an output that is an object. The first one that exists is its main text.
+    pub text_in: &'static [&'static str],
 }
 
 impl Key {
@@ -122,6 +130,10 @@ impl Key {
             needs_reason: false,
             requires_sibling: None,
             wrapped_in: None,
+            only_with: None,
+            keeps: &[],
+            same_shape: false,
+            text_in: &[],
         }
     }
 
@@ -214,6 +226,34 @@ impl Key {
     #[must_use]
     pub const fn wrapped_in(mut self, key: &'static str, beside: &'static [(&'static str, &'static str)]) -> Self {
         self.wrapped_in = Some((key, beside));
+        self
+    }
+
+    /// Limits the key to answers with these decisions.
+    #[must_use]
+    pub const fn only_with(mut self, decisions: &'static [Decision]) -> Self {
+        self.only_with = Some(decisions);
+        self
+    }
+
+    /// Lets a merge keep these fields, which only describe the call.
+    #[must_use]
+    pub const fn keeps(mut self, fields: &'static [&'static str]) -> Self {
+        self.keeps = fields;
+        self
+    }
+
+    /// Renders new values in the shape of the original.
+    #[must_use]
+    pub const fn same_shape(mut self) -> Self {
+        self.same_shape = true;
+        self
+    }
+
+    /// Sets the paths of the text in an output that is an object.
+    #[must_use]
+    pub const fn text_in(mut self, paths: &'static [&'static str]) -> Self {
+        self.text_in = paths;
         self
     }
 }

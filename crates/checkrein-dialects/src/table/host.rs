@@ -15,6 +15,8 @@ pub struct HostTable {
     pub on_hook_timeout: HostBehavior,
     /// Reason of a denial by exit code, as the model sees it.
     pub exit_reason: ExitReason,
+    /// `true` if the agent shows no messages of hooks to its user, or shows them only in one of its modes.
+    pub hides_messages: bool,
     /// Descriptions of actions for which hooks are not called.
     pub not_observable: &'static [&'static str],
     /// Names of tools that start a sub-agent whose tools run without any hook.

@@ -93,6 +93,9 @@ pub struct ToolRow {
     pub aliases: &'static [&'static str],
     /// Fields of its input with other names or forms than in Claude Code.
     pub inputs: &'static [InputRow],
+    /// Field of its input with a list of shell commands, if its agent shows no reason of a denial. A denied call becomes a call
+    /// with a command that prints the reason and fails.
+    pub speaks: Option<&'static str>,
 }
 
 impl ToolRow {
@@ -103,7 +106,7 @@ impl ToolRow {
 
     /// A tool with another name in the agent.
     pub const fn new(name: &'static str, common: &'static [&'static str]) -> Self {
-        Self { name, common, aliases: &[], inputs: &[] }
+        Self { name, common, aliases: &[], inputs: &[], speaks: None }
     }
 
     /// Sets the names besides its own that its agent compares matchers with.
@@ -122,6 +125,13 @@ impl ToolRow {
     #[must_use]
     pub const fn takes(mut self, inputs: &'static [InputRow]) -> Self {
         self.inputs = inputs;
+        self
+    }
+
+    /// Sets the field for a command that prints the reason of a denial.
+    #[must_use]
+    pub const fn speaks(mut self, field: &'static str) -> Self {
+        self.speaks = Some(field);
         self
     }
 }

@@ -65,10 +65,10 @@ fn verdicts_are_rendered_for_the_agent() {
                 "reserved fields of a request are not used",
                 request("Bash"),
                 Opinion::rewrite_input(json(r#"{"command":"pwd"}"#)),
-                r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"Codex hooks cannot change the input at `permission_request`, and a hook requires a change; tell the user"}}}"#,
+                r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"Blocked: hook `h` (code) changes the input. Codex does not let hooks change the input at PermissionRequest. Call the tool again with this input: {\"command\":\"pwd\"}"}}}"#,
                 "",
                 0,
-                "cannot change the input",
+                "does not let hooks change the input",
             ),
             (
                 "feedback after a tool",

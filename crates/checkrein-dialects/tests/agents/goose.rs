@@ -39,7 +39,7 @@ fn verdicts_are_rendered_for_the_agent() {
                 call("shell"),
                 Opinion::rewrite_input(json(r#"{"command":"pwd"}"#)),
                 &block(
-                    "goose hooks cannot change the input at `pre_tool_use`, and a hook requires a change; tell the user",
+                    "Blocked: hook `h` (code) changes the input. goose does not let hooks change the input. Call the tool again with this input: {\\\"command\\\":\\\"pwd\\\"}",
                 ),
                 "",
                 0,

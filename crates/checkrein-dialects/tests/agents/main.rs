@@ -59,7 +59,7 @@ fn compaction() -> Event {
 }
 
 fn verdict(event: &Event, opinion: &Opinion) -> Verdict {
-    let hook = HookInfo::new("h", Source::here()).rewrites().into();
+    let hook = HookInfo::new("h", Source::for_scope(Scope::Code)).rewrites().into();
     settle(&Rules::NATIVE, event, &[HookResult { hook: &hook, result: Ok(opinion) }])
 }
 

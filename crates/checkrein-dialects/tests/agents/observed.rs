@@ -107,7 +107,7 @@ fn rewrites_and_context_are_as_observed() {
         let shape = native("claude");
         assert_eq!(rewrites(&heard(agent, shape)), is("xx..x..x."), "{name}: rewrite, Claude shape + allow");
         let alone = shape.replace(r#""permissionDecision":"allow","#, "");
-        assert_eq!(rewrites(&heard(agent, &alone)), is("x......x."), "{name}: rewrite without permissionDecision");
+        assert_eq!(rewrites(&heard(agent, &alone)), is("x...x..x."), "{name}: rewrite without permissionDecision");
         let context = match name {
             "copilot" | "copilot@pascal" => r#"{"additionalContext":"c"}"#,
             "cline" => r#"{"context":"c"}"#,

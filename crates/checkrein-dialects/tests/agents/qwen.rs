@@ -54,7 +54,7 @@ fn verdicts_are_rendered_for_the_agent() {
                 call(shell),
                 rewrite(),
                 &deny(
-                    "Qwen Code hooks cannot change the input at `pre_tool_use`, and a hook requires a change; tell the user",
+                    "Blocked: hook `h` (code) changes the input. Qwen Code does not let hooks change the input at PreToolUse. Call the tool again with this input: {\\\"command\\\":\\\"pwd\\\"}",
                 ),
                 "",
                 0,

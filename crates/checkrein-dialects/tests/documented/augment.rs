@@ -60,7 +60,7 @@ fn verdicts_are_rendered() {
                 &gate(),
                 Opinion::rewrite_input(json("{}")),
                 &denied(
-                    "Augment hooks cannot change the input at `pre_tool_use`, and a hook requires a change; tell the user",
+                    "Blocked: hook `h` (code) changes the input. Augment does not let hooks change the input. Call the tool again with this input: {}",
                 ),
                 1,
             ),

@@ -58,7 +58,7 @@ fn verdicts_are_rendered() {
             (
                 &gate(),
                 Opinion::rewrite_input(json("{}")),
-                r#"{"decision":"block","reason":"Devin hooks cannot change the input at `pre_tool_use`, and a hook requires a change; tell the user"}"#,
+                r#"{"decision":"block","reason":"Blocked: hook `h` (code) changes the input. Devin does not let hooks change the input. Call the tool again with this input: {}"}"#,
                 1,
             ),
             (&gate(), Opinion::context("c"), "", 1),

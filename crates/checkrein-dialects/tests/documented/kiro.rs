@@ -43,7 +43,7 @@ fn verdicts_are_rendered() {
             (
                 &gate(),
                 Opinion::rewrite_input(json("{}")),
-                "!Kiro hooks cannot change the input at `pre_tool_use`, and a hook requires a change; tell the user [2]",
+                "!Blocked: hook `h` (code) changes the input. Kiro does not let hooks change the input. Call the tool again with this input: {} [2]",
                 1,
             ),
             (&prompt(), Opinion::deny("no"), "!no [2]", 0),

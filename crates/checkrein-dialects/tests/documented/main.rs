@@ -58,7 +58,7 @@ fn stop() -> Event {
 
 /// Answer to the agent for an opinion.
 fn render(dialect: &Dialect, event: &Event, opinion: &Opinion) -> Answer {
-    let hook = HookInfo::new("h", Source::here()).rewrites().into();
+    let hook = HookInfo::new("h", Source::for_scope(Scope::Code)).rewrites().into();
     dialect.render_verdict(
         event,
         &settle(&dialect.rules_at(&event.kind()), event, &[HookResult { hook: &hook, result: Ok(opinion) }]),

@@ -64,7 +64,7 @@ fn verdicts_are_rendered() {
             (
                 &shell,
                 Opinion::rewrite_input(json(r#"{"command":"x"}"#)),
-                "!Windsurf hooks cannot change the input at `pre_shell`, and a hook requires a change; tell the user [2]",
+                "!Blocked: hook `h` (code) changes the input. Windsurf does not let hooks change the input. Call the tool again with this input: {\"command\":\"x\"} [2]",
                 1,
             ),
             (&prompt(), Opinion::deny("no"), "!no [2]", 0),

@@ -29,9 +29,12 @@ mod confirmation;
 mod depth;
 mod event_recording;
 mod failure_response;
+mod refused_prompt;
 mod repeat;
 mod request;
+mod response;
 mod subagents;
+mod waiting_hooks;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -41,11 +44,9 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use checkrein_core::{
-    Event, EventFilter, EventKind, FailurePolicy, HookState, JsonType, RawJson, Record, Verdict, Warning,
-};
+use checkrein_core::{Event, EventFilter, EventKind, FailurePolicy, HookState, JsonType, RawJson, Record, Verdict};
 use checkrein_dialects::agents::native;
-use checkrein_dialects::{Answer, AnswerExtras, Dialect, HookSpec};
+use checkrein_dialects::{Answer, Dialect, HookSpec};
 use futures_util::future::{Either, select};
 
 use checkrein::audit::AuditEntry;
@@ -56,6 +57,7 @@ use checkrein::trust::Trust;
 use depth::{MAX_DEPTH, depth};
 use repeat::{Arrival, KeptAnswer};
 use request::Request;
+use response::Outcome;
 
 use crate::allow_once::WaitingCalls;
 
@@ -324,6 +326,8 @@ impl AgentAdapter {
         let nothing = loaded.hooks.is_empty()
             && loaded.diagnostics.is_empty()
             && !has_news
+            && !self.announces_at(filter.kind())
+            && !self.checks_prompt_at(filter.kind())
             && *filter.kind() != EventKind::PromptSubmit
             && !self.agent.silence_means_allow(filter.kind());
         let pending = self.recording.begin();
@@ -410,6 +414,16 @@ impl AgentAdapter {
             let reasons = loaded.diagnostics.iter().filter(|diagnostic| about_trust.contains(&diagnostic.code));
             notes.extend(reasons.map(ToString::to_string).filter(|text| is_first_time(&*sessions, &event, text)));
         }
+        let mut outcome = Outcome {
+            context: self.waiting_hooks(&event, dir, &*sessions).into_iter().collect(),
+            log: self.audit_log(&loaded, dir),
+            deny_by_command: loaded.deny_by_command,
+            ..Outcome::new(Arc::clone(&sessions))
+        };
+        if let Some(verdict) = self.refused_turn(&event, &*sessions) {
+            let record = Record::new(&event, native::DIALECT.name, &verdict, Vec::new());
+            return self.respond(&event, verdict, Outcome { record: Some(record), notes, ..outcome });
+        }
         StopLimit::new(0, Arc::clone(&sessions)).trust_new_turn(&event);
         let is_in_phase = |spec: &HookSpec| spec.background == (self.phase == Phase::Background);
         let mut hooks = std::mem::take(&mut loaded.hooks);
@@ -427,7 +441,8 @@ impl AgentAdapter {
             let stops = StopLimit::new(0, Arc::clone(&sessions));
             stops.before(&mut event);
             let verdict = stops.after(&event, Verdict::default());
-            return AgentResponse { has_background, ..self.render(&event, &verdict, None, notes, &sessions, None) };
+            let response = self.respond(&event, verdict, Outcome { notes, ..outcome });
+            return AgentResponse { has_background, ..response };
         }
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = match runtime.enable_all().max_io_events_per_tick(IO_EVENTS).build() {
@@ -461,9 +476,6 @@ impl AgentAdapter {
         if let Some(compat) = loaded.compat {
             engine = engine.compat(compat);
         }
-        if let Some(log) = self.audit_log(&loaded, dir) {
-            engine = engine.audit(log);
-        }
         let engine = engine.build();
         let fired = {
             let _inside = runtime.enter();
@@ -483,8 +495,9 @@ impl AgentAdapter {
             return self.fail(Some(event.kind()), why, Some((&loaded, dir)));
         };
         let (verdict, confirm_with) = self.confirm(&event, verdict, (&loaded, dir), &mut notes);
-        let confirm_with = confirm_with.as_deref();
-        AgentResponse { has_background, ..self.render(&event, &verdict, Some(record), notes, &sessions, confirm_with) }
+        (outcome.record, outcome.confirm_with) = (Some(record), confirm_with);
+        let response = self.respond(&event, verdict, Outcome { notes, ..outcome });
+        AgentResponse { has_background, ..response }
     }
 
     /// Store for state that must outlive this process. If the agent does not name its sessions, the event's working directory
@@ -498,43 +511,16 @@ impl AgentAdapter {
             _ => Arc::new(MemorySessionStore::default()),
         }
     }
-
-    fn render(
-        &self,
-        event: &Event,
-        verdict: &Verdict,
-        record: Option<Record>,
-        mut notes: Vec<String>,
-        sessions: &Arc<dyn SessionStore>,
-        confirm_with: Option<&str>,
-    ) -> AgentResponse {
-        if self.phase == Phase::Background {
-            return AgentResponse { record, undelivered_notes: notes.clone(), notes, ..AgentResponse::default() };
-        }
-        // The reason already contains the failure of the hook that decided.
-        let in_reason = |warning: &&Warning| {
-            warning.failure.is_some() && verdict.decided_by().is_some_and(|hook| *hook == *warning.hook)
-        };
-        let warnings = verdict.warnings().iter().filter(|warning| !in_reason(warning));
-        for warning in warnings {
-            let text = warning.to_string();
-            // A persistent warning would repeat with every event, so it is shown once in a session.
-            if !warning.persistent || is_first_time(&**sessions, event, &text) {
-                notes.push(text);
-            }
-        }
-        let answer = self.agent.render_verdict_with(event, verdict, AnswerExtras { messages: &notes, confirm_with });
-        let undelivered =
-            notes.iter().filter(|_| !answer.user_message_included).chain(&answer.notes).cloned().collect();
-        notes.extend(answer.notes.iter().cloned());
-        AgentResponse { answer, record, notes, undelivered_notes: undelivered, has_background: false }
-    }
 }
 
 /// Returns `true` if a note was not shown yet in the session of the event.
 fn is_first_time(sessions: &dyn SessionStore, event: &Event, note: &str) -> bool {
-    let session = event.envelope.session_id.as_deref().filter(|id| !id.is_empty());
-    sessions.claim(session, &format!("shown {note}"))
+    sessions.claim(session(event), &format!("shown {note}"))
+}
+
+/// Returns the session of an event. An empty name means no session.
+fn session(event: &Event) -> Option<&str> {
+    event.envelope.session_id.as_deref().filter(|id| !id.is_empty())
 }
 
 /// Signal that cancels an event. `None`: never.

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant, SystemTime};
 use checkrein::hook_files::Loaded;
 use checkrein::internal::{line_file, regular_file, sha256_hex};
 use checkrein_core::payload::Field;
-use checkrein_core::{Decision, Event, EventKind, RawJson, Record};
+use checkrein_core::{Decision, Event, EventKind, RawJson, Record, ToldRecord};
 use checkrein_dialects::Answer;
 use checkrein_dialects::agents::native;
 use serde::{Deserialize, Serialize};
@@ -62,6 +62,7 @@ pub(super) struct KeptAnswer {
     notes: Vec<String>,
     decision: Decision,
     reason: Option<String>,
+    told: Option<ToldRecord>,
 }
 
 impl KeptAnswer {
@@ -77,6 +78,7 @@ impl KeptAnswer {
             notes: answer.notes.clone(),
             decision: verdict.map_or(Decision::NoOpinion, |verdict| verdict.decision),
             reason: verdict.and_then(|verdict| verdict.reason.clone()),
+            told: response.record.as_ref().and_then(|record| record.told.clone()),
         }
     }
 
@@ -86,7 +88,8 @@ impl KeptAnswer {
         (answer.stdout, answer.stderr, answer.exit) = (self.stdout, self.stderr, self.exit);
         (answer.restricts, answer.user_message_included) = (self.restricts, self.user_message_included);
         answer.notes = self.notes;
-        let record = Record::for_repeat(event, native::DIALECT.name, self.decision, self.reason);
+        let mut record = Record::for_repeat(event, native::DIALECT.name, self.decision, self.reason);
+        record.told = self.told;
         AgentResponse { answer, record: Some(record), ..AgentResponse::default() }
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn ask_before(agent: &Dialect, loaded: &mut Loaded) {
     let reason = format!(
         "{} calls no hooks for the tools of its sub-agents, so your hooks would not guard them; to allow such sub-agents, set \
          `unguarded_subagents: allow` in your own hooks file (~/.config/checkrein/hooks.yaml)",
-        agent.name
+        agent.title()
     );
     let mut ask = HookSpec::callback("unguarded-subagents", EventKind::PreToolUse, move |_| Opinion::ask(&reason));
     ask.info = Arc::new(HookInfo::new("unguarded-subagents", Source::for_scope(Scope::Code)));

@@ -40,8 +40,19 @@ fn joined(texts: &[String]) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
-/// Differences between two verdicts, in the order of [`PARTS`].
-pub(super) fn differences(then: &VerdictRecord, now: &VerdictRecord) -> Vec<Difference> {
+/// Differences between two events: their verdicts, in the order of [`PARTS`], and the decision that the agent received.
+pub(super) fn differences(then: &Record, now: &Record) -> Vec<Difference> {
+    let told = |record: &Record| record.told.as_ref().map(|told| told.decision.name().to_owned());
+    let is_verdict = |record: &Record| told(record).as_deref() == Some(record.verdict.decision.name());
+    let mut differences = verdict_differences(&then.verdict, &now.verdict);
+    // Agents usually receive the verdict, whose difference is enough.
+    if told(then) != told(now) && !(is_verdict(then) && is_verdict(now)) {
+        differences.push(Difference { field: "told", then: told(then), now: told(now) });
+    }
+    differences
+}
+
+fn verdict_differences(then: &VerdictRecord, now: &VerdictRecord) -> Vec<Difference> {
     let differ = |(field, part): &(&'static str, ComparedPart)| {
         let (then, now) = match part {
             ComparedPart::Text(read) => (read(then), read(now)),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use checkrein_core::{Event, RawJson, Record, Target};
-use checkrein_dialects::Dialect;
+use checkrein_dialects::{AnswerExtras, Dialect};
 use futures_util::StreamExt as _;
 
 use super::compare::{Difference, changed_hooks, differences};
@@ -13,8 +13,8 @@ use super::read::BadLine;
 use super::report::{ReplayReport, Replayed, Tally};
 use checkrein::engine::Engine;
 use checkrein::hook_files::Loaded;
-use checkrein::internal::redacted_json;
 use checkrein::internal::repository;
+use checkrein::internal::{has_secret, redacted_json};
 
 /// Longest wait for background hooks.
 const BACKGROUND_TIMEOUT: Duration = Duration::from_secs(600);
@@ -114,11 +114,22 @@ impl Replay {
             let now = would_run.map(|planned| planned.hook.info.id.clone()).collect();
             return self.compare_selection(entry, now);
         }
-        let (_, record) = engine.fire_recorded(event).await;
+        let (verdict, mut record) = engine.fire_recorded(event.clone()).await;
         engine.shutdown(BACKGROUND_TIMEOUT).await;
+        // Old recordings have only the verdict.
+        if entry.record.told.is_some()
+            && let Some(agent) = entry.agent.as_deref().and_then(checkrein_dialects::find)
+        {
+            let extras = AnswerExtras {
+                has_secret: Some(has_secret),
+                speaks_by_command: self.loaded.deny_by_command,
+                ..AnswerExtras::default()
+            };
+            record = record.with_told(agent.render_verdict_with(&event, &verdict, extras).told());
+        }
         // The recorded values are redacted, so the new ones must be too.
         let record = if entry.redaction { redacted(record) } else { record };
-        let differences = differences(&entry.record.verdict, &record.verdict);
+        let differences = differences(&entry.record, &record);
         Replayed {
             now: record.verdict.decision,
             changed_hooks: changed_hooks(&entry.record, &record, &differences),

@@ -10,6 +10,9 @@
 //! prompt, or the messages for the model. A tool that needs the secret does not get it. Therefore use the hook only at
 //! events where no secret is needed.
 //!
+//! Not every agent lets hooks change every part. Where an agent does not, a prompt or a call is blocked with a reason that
+//! says what was found, and after a call a message says that the output contains it. docs/support.md lists the events.
+//!
 //! - **Arguments**: none.
 //! - **Events**: `pre_tool_use`, `tool_input_transform` (input), `post_tool_use`, `tool_output_transform` and related
 //!   events (output), `prompt_submit` (prompt), `before_model` (messages).
@@ -17,7 +20,7 @@
 //! Example: `redact_secrets` turns `{"command": "curl -H 'Authorization: Bearer eyJhbGci…'"}` into
 //! `{"command": "curl -H 'Authorization: Bearer [redacted:jwt]'"}`.
 
-use checkrein_core::{Failure, Opinion, RawJson, Rewrite};
+use checkrein_core::{Failure, Opinion, RawJson, Rewrite, RewriteTexts};
 
 use super::secrets::{RedactedSecrets, redact_json};
 use super::{args, off_thread};
@@ -43,8 +46,12 @@ async fn run(call: BuiltinCall<'_>) -> Result<Opinion, Failure> {
     for &target in kind.contract().rewrites.iter() {
         let Some(original) = call.event.original(target) else { continue };
         if let Some((clean, secrets)) = redact(original).await? {
-            let message = format!("redacted {secrets} in the {target}");
-            opinion = opinion.with_rewrite(Rewrite::replace(target, clean)).with_message(message);
+            let texts = RewriteTexts {
+                done: format!("redacted {secrets} in the {target}"),
+                cause: format!("the {target} contains what looks like {}", secrets.found()),
+                remedy: format!("remove the {}", secrets.noun()),
+            };
+            opinion = opinion.with_rewrite(Rewrite::replace(target, clean).with_texts(texts));
         }
     }
     Ok(opinion)

@@ -154,7 +154,7 @@ fn find(text: &str) -> Vec<(Range<usize>, &'static str)> {
 }
 
 /// `true` if a text contains a secret.
-pub(crate) fn has_secret(text: &str) -> bool {
+pub fn has_secret(text: &str) -> bool {
     !find(text).is_empty()
 }
 
@@ -220,6 +220,25 @@ impl RedactedSecrets {
         match self.0.iter_mut().find(|(known, _)| *known == label) {
             Some((_, count)) => *count += 1,
             None => self.0.push((label, 1)),
+        }
+    }
+
+    /// Returns the secrets with an article if there is one: `an AWS access key`.
+    pub(crate) fn found(&self) -> String {
+        match self.0[..] {
+            [(label, 1)] => {
+                let is_vowel = label.starts_with(['A', 'E', 'I', 'O', 'a', 'e', 'i', 'o']) || label.starts_with("npm");
+                format!("{} {label}", if is_vowel { "an" } else { "a" })
+            }
+            _ => self.to_string(),
+        }
+    }
+
+    /// Returns a short noun for the secrets: `key`.
+    pub(crate) fn noun(&self) -> &'static str {
+        match self.0[..] {
+            [(label, 1)] => label.rsplit(' ').next().unwrap_or(label),
+            _ => "secrets",
         }
     }
 }
@@ -310,6 +329,16 @@ mod tests {
             secrets.add(name);
         }
         assert_eq!(secrets.to_string(), "2 GitHub tokens and 1 credential");
+        assert_eq!((secrets.found().as_str(), secrets.noun()), ("2 GitHub tokens and 1 credential", "secrets"));
+        for (name, found, noun) in [
+            ("aws_access_key", "an AWS access key", "key"),
+            ("npm_token", "an npm token", "token"),
+            ("password", "a credential", "credential"),
+        ] {
+            let mut one = RedactedSecrets::default();
+            one.add(name);
+            assert_eq!((one.found().as_str(), one.noun()), (found, noun));
+        }
         secrets.add("jwt");
         assert_eq!(secrets.to_string(), "2 GitHub tokens, 1 credential and 1 JSON web token");
     }

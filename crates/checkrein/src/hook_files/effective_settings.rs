@@ -85,6 +85,7 @@ const ROWS: &[Row] = &[
     user_or_managed("unguarded_subagents", |settings| {
         settings.unguarded_subagents.map(|allowed| RawJson::string(if allowed { "allow" } else { "ask" }))
     }),
+    user_or_managed("deny_by_command", |settings| settings.deny_by_command.map(flag)),
     user_or_managed("compat", |settings| {
         settings.exact.map(|exact| RawJson::string(if exact { "exact" } else { "safe" }))
     }),

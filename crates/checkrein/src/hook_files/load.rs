@@ -52,6 +52,7 @@ pub(super) fn load(parts: &[SourceSet]) -> Loaded {
         audit.path = audit.path.take().or_else(usual);
     }
     let (allow_skip, unguarded_subagents) = (merge::allow_skip(&files), merge::unguarded_subagents(&files));
+    let deny_by_command = merge::deny_by_command(&files);
     let settings = effective_settings::effective(&files);
     let (hooks, files): (Vec<_>, Vec<_>) = files.into_iter().map(|file| (file.hooks, file.state)).unzip();
     let mut all = Vec::with_capacity(hooks.iter().map(Vec::len).sum());
@@ -62,6 +63,7 @@ pub(super) fn load(parts: &[SourceSet]) -> Loaded {
         compat,
         allow_skip,
         unguarded_subagents,
+        deny_by_command,
         audit,
         settings,
         files,

@@ -213,6 +213,11 @@ pub(super) fn unguarded_subagents(files: &[LoadedFile]) -> bool {
     for_all(files, |settings| settings.unguarded_subagents).unwrap_or(false)
 }
 
+/// Returns `true` if a denied command may become one that prints the reason and fails.
+pub(super) fn deny_by_command(files: &[LoadedFile]) -> bool {
+    for_all(files, |settings| settings.deny_by_command).unwrap_or(true)
+}
+
 /// Returns the settings of the audit log.
 pub(super) fn audit(files: &[LoadedFile]) -> Option<AuditSettings> {
     for_all(files, |settings| settings.audit.clone())
@@ -229,6 +234,7 @@ fn without_effect(files: &[LoadedFile]) -> Vec<Diagnostic> {
             ("env_allow", settings.env_allow.is_some()),
             ("allow_skip", settings.allow_skip.is_some()),
             ("unguarded_subagents", settings.unguarded_subagents.is_some()),
+            ("deny_by_command", settings.deny_by_command.is_some()),
             ("trusted_paths", settings.trusted_paths.is_some()),
             ("trusted_keys", settings.trusted_keys.is_some()),
         ];

@@ -73,7 +73,8 @@ fn approve_command(id: &str) -> String {
 /// Failure of a hook that was never approved. Open: the user never relied on its gate, so a cloned repository cannot lock
 /// the user out.
 pub(crate) fn unapproved_failure(hook: &HookInfo) -> Failure {
-    let message = format!("not approved yet; review and approve it: `{}`", approve_command(&hook.id));
+    let command = approve_command(&hook.id);
+    let message = format!("you have not approved it; `checkrein trust` shows it, `{command}` approves it");
     Failure::new(FailureKind::Untrusted, message).with_effect(FailurePolicy::Open)
 }
 

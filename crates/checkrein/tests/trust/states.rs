@@ -13,7 +13,12 @@ fn unapproved_hook_neither_runs_nor_blocks() {
     assert_eq!(verdict.decision(), Decision::NoOpinion);
     assert!(!world.path("project/ran").exists());
     let warned = warnings(&verdict);
-    for part in ["hook `guard`", ".checkrein/hooks.yaml:1", "not approved yet", "`checkrein trust approve guard`"] {
+    for part in [
+        "hook `guard`",
+        ".checkrein/hooks.yaml:1",
+        "was not run: you have not approved it",
+        "`checkrein trust approve guard`",
+    ] {
         assert!(warned.contains(part), "{warned}");
     }
     assert_eq!(verdict.warnings()[0].failure.unwrap().0, FailureKind::Untrusted);

@@ -80,6 +80,11 @@ fn outcome(line: &LogLine) -> (&'static str, Style, String) {
             if record.repeat {
                 notes.push("delivered again; no hook ran".to_owned());
             }
+            // The agent does not support every part of a verdict.
+            if let Some(told) = record.told.as_ref().filter(|told| told.decision != decision || !told.notes.is_empty())
+            {
+                notes.push(format!("told {}: {}", told.decision, one_line(&told.notes.join("; "), 200)));
+            }
             for hook in &record.hooks {
                 let id = one_line(&hook.id, 60);
                 if let Some(would) = hook.would.as_ref().filter(|would| would.differs) {

@@ -220,8 +220,11 @@ const KEYS: &[Key] = &[
     Key::new(&["hookSpecificOutput.additionalContext"], KeyMeaning::Context).at(CONTEXT),
     Key::new(&["hookSpecificOutput.updatedInput"], KeyMeaning::Replace(Target::Input))
         .at(EventScope::Kinds(&[EventKind::PreToolUse])),
+    // The agent silently ignores an output of another shape. A shell's output has two texts, a file's is in an object.
     Key::new(&["hookSpecificOutput.updatedToolOutput"], KeyMeaning::Replace(Target::Output))
-        .at(EventScope::Kinds(&[EventKind::PostToolUse])),
+        .at(EventScope::Kinds(&[EventKind::PostToolUse]))
+        .same_shape()
+        .text_in(&["stdout", "stderr", "file.content", "content", "result"]),
     Key::new(&["hookSpecificOutput.updatedMCPToolOutput"], KeyMeaning::Replace(Target::Output))
         .at(EventScope::Kinds(&[EventKind::PostToolUse]))
         .parse_only(),

@@ -539,6 +539,9 @@ impl HookFileLayout {
                         Err(_) => None,
                     };
                 }
+                "deny_by_command" if self.flat => {
+                    decoder.settings.deny_by_command = Some(decoder.flag(node, &member.key).unwrap_or(true));
+                }
                 "restrict" if self.flat => decoder.settings.restrict = Some(super::restrict::read(decoder, node)),
                 // An invalid value has the stricter meaning.
                 "protect_self" if self.flat => {
