@@ -75,7 +75,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
 /// Prints everything that the confirmation allows.
 fn show(out: &mut impl Write, waiting: &WaitingCall) -> Result<()> {
     let WaitingCall { call, left, .. } = waiting;
-    let agent = checkrein::dialects::find(&call.agent).map_or(call.agent.as_str(), |dialect| dialect.title());
+    let agent = match checkrein::dialects::find(&call.agent) {
+        Some(dialect) => dialect.title(),
+        None => call.agent.as_str(),
+    };
     let mut row = |label: &str, text: &str| {
         let text = printable(text).replace('\n', "\n           ");
         writeln!(out, "  {} {text}", format!("{label:8}").bold())

@@ -48,8 +48,7 @@ fn confirmed_call_passes_once_and_no_other_call() {
     let place = Place::with(&[(USER, ASK)]);
     for agent in ["codex", "gemini", "goose", "letta"] {
         let tool = |command: &str| {
-            let payload: Value = serde_json::from_str(&push()).unwrap();
-            let mut payload = payload;
+            let mut payload: Value = serde_json::from_str(&push()).unwrap();
             payload["tool_input"]["command"] = json!(command);
             payload["event"] = json!("PreToolUse");
             payload["event_type"] = json!("PreToolUse");
