@@ -1,0 +1,216 @@
+//! Calls of functions and methods, and comprehensions.
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use regex::{Regex, RegexBuilder};
+
+use super::suggest::did_you_mean;
+use super::{Checked, Checker, constant_value, node, wrong_type};
+use crate::error::{Error, Problem};
+use crate::limits;
+use crate::node::{NodeKind, Search};
+use crate::syntax::{Comprehension, Expr, Name, Span};
+use crate::types::{Method, Schema, Type};
+use crate::value::Value;
+
+/// Method that searches for a regular expression.
+const MATCHES: &str = "matches";
+
+/// Method that compares with patterns of file names.
+const GLOBS: &str = "globs";
+
+impl Checker<'_> {
+    pub(super) fn call(&mut self, span: Span, object: Option<&Expr>, name: &Name, arguments: &[Expr]) -> Checked {
+        let Some(object) = object else { return self.function(span, None, name, arguments) };
+        if let Some(search) = Search::from_name(&name.text) {
+            let [part] = count(name, arguments)?;
+            let text = Box::new(self.typed(object, &Type::String)?);
+            let part = Box::new(self.typed(part, &Type::String)?);
+            return node(span, NodeKind::Search { search, text, part }, Type::Bool);
+        }
+        match name.text.as_str() {
+            MATCHES => {
+                let [pattern] = count(name, arguments)?;
+                let text = Box::new(self.typed(object, &Type::String)?);
+                let pattern = regex(pattern.span, &self.literals(MATCHES, pattern)?)?;
+                return node(span, NodeKind::Matches { text, pattern }, Type::Bool);
+            }
+            GLOBS => {
+                let [patterns] = count(name, arguments)?;
+                let text = Box::new(self.typed(object, &Type::String)?);
+                let patterns = globs(patterns.span, &self.literals(GLOBS, patterns)?)?;
+                return node(span, NodeKind::Globs { text, patterns }, Type::Bool);
+            }
+            _ => {}
+        }
+        let (checked, own) = self.expression(object)?;
+        match &own {
+            Type::Nullable(_) => Err(self.may_be_null(object)),
+            Type::Object(schema) => {
+                let (index, method) = find_method(schema, name)?;
+                let arguments = self.arguments(name, arguments, method.parameters)?;
+                let kind = NodeKind::Method { object: Box::new(checked), index, arguments };
+                node(span, kind, method.result.clone())
+            }
+            _ => self.function(span, Some((object, &own)), name, arguments),
+        }
+    }
+
+    /// Returns the texts of a pattern or of a list of patterns, which must be known before any event.
+    fn literals(&mut self, name: &'static str, argument: &Expr) -> Result<Vec<String>, Error> {
+        let (checked, own) = self.expression(argument)?;
+        let invalid = || Error::new(argument.span, Problem::PatternNotLiteral(name));
+        match constant_value(&checked) {
+            Some(Value::String(text)) => Ok(vec![text.as_ref().to_owned()]),
+            Some(Value::List(list)) if name == GLOBS => {
+                let text = |value: &Value| match value {
+                    Value::String(text) => Ok(text.as_ref().to_owned()),
+                    _ => Err(wrong_type(argument.span, &Type::list(&Type::String), &own)),
+                };
+                list.elements.iter().map(text).collect()
+            }
+            _ => Err(invalid()),
+        }
+    }
+
+    fn arguments(
+        &mut self,
+        name: &Name,
+        arguments: &[Expr],
+        parameters: &[Type],
+    ) -> Result<Vec<crate::node::Node>, Error> {
+        if arguments.len() != parameters.len() {
+            return Err(wrong_count(name, parameters.len(), arguments.len()));
+        }
+        arguments.iter().zip(parameters).map(|(argument, expected)| self.typed(argument, expected)).collect()
+    }
+
+    /// Checks the call of a function, or of a function that is called as a method of its first argument.
+    fn function(&mut self, span: Span, receiver: Option<(&Expr, &Type)>, name: &Name, arguments: &[Expr]) -> Checked {
+        let rows: Vec<_> = self.environment.all_functions().filter(|row| row.name == name.text).collect();
+        if rows.is_empty() {
+            let names = self.environment.all_functions().filter(|row| row.is_method == receiver.is_some());
+            let macros = Comprehension::NAMES.iter().map(|(name, _)| *name);
+            let patterns = [MATCHES, GLOBS].into_iter().chain(Search::NAMES.iter().map(|(name, _)| *name));
+            let methods = macros.chain(patterns).filter(|_| receiver.is_some());
+            let problem = match receiver {
+                Some((_, own)) => Problem::UnknownMethod { receiver: own.to_string(), name: name.text.clone() },
+                None => Problem::UnknownFunction(name.text.clone()),
+            };
+            let error = Error::new(name.span, problem);
+            return Err(did_you_mean(error, &name.text, names.map(|row| row.name).chain(methods)));
+        }
+        let all: Vec<&Expr> = receiver.iter().map(|(object, _)| *object).chain(arguments).collect();
+        let mut checked = Vec::with_capacity(all.len());
+        for argument in &all {
+            checked.push(self.expression(argument)?);
+        }
+        let fits = |row: &&&crate::types::Function| {
+            let is_called = row.is_method || receiver.is_none();
+            let has_types = row.parameters.iter().zip(&checked).all(|(expected, (_, own))| expected.accepts(own));
+            is_called && row.parameters.len() == checked.len() && has_types
+        };
+        let Some(row) = rows.iter().find(fits) else {
+            let row = rows[0];
+            let receivers = usize::from(receiver.is_some());
+            if row.parameters.len() != checked.len() {
+                return Err(wrong_count(name, row.parameters.len().saturating_sub(receivers), arguments.len()));
+            }
+            let wrong = row.parameters.iter().zip(&checked).zip(&all);
+            for ((expected, (_, own)), argument) in wrong {
+                if matches!(own, Type::Nullable(_)) && expected.accepts(own.non_null()) {
+                    return Err(self.may_be_null(argument));
+                }
+                if !expected.accepts(own) {
+                    return Err(wrong_type(argument.span, expected, own));
+                }
+            }
+            return Err(Error::new(name.span, Problem::UnknownFunction(name.text.clone())));
+        };
+        let arguments = checked.into_iter().map(|(checked, _)| checked).collect();
+        node(span, NodeKind::Function { function: row, arguments }, row.result.clone())
+    }
+
+    pub(super) fn comprehension(
+        &mut self,
+        span: Span,
+        kind: Comprehension,
+        list: &Expr,
+        variable: &Name,
+        body: &Expr,
+    ) -> Checked {
+        let (checked, own) = self.expression(list)?;
+        let element = match own {
+            Type::List(element) => Type::clone(&element),
+            Type::Map(_) => Type::String,
+            Type::Any => Type::Any,
+            Type::Nullable(_) => return Err(self.may_be_null(list)),
+            other => return Err(wrong_type(list.span, &Type::list(&Type::Any), &other)),
+        };
+        self.locals.push((variable.text.clone(), element.clone()));
+        let body = match kind {
+            Comprehension::Map => self.expression(body),
+            _ => self.typed(body, &Type::Bool).map(|body| (body, Type::Bool)),
+        };
+        self.locals.pop();
+        let (body, result) = body?;
+        let own = match kind {
+            Comprehension::Map => Type::list_of(result),
+            Comprehension::Filter => Type::list_of(element),
+            Comprehension::All | Comprehension::Exists | Comprehension::ExistsOne => Type::Bool,
+        };
+        node(span, NodeKind::Comprehension { kind, list: Box::new(checked), body: Box::new(body) }, own)
+    }
+}
+
+fn find_method(schema: &'static Schema, name: &Name) -> Result<(usize, &'static Method), Error> {
+    let found = schema.methods.iter().enumerate().find(|(_, method)| method.name == name.text);
+    found.ok_or_else(|| {
+        let problem = Problem::UnknownMethod { receiver: format!("`{}`", schema.name), name: name.text.clone() };
+        did_you_mean(Error::new(name.span, problem), &name.text, schema.methods.iter().map(|method| method.name))
+    })
+}
+
+fn count<'a, const N: usize>(name: &Name, arguments: &'a [Expr]) -> Result<&'a [Expr; N], Error> {
+    arguments.try_into().map_err(|_| wrong_count(name, N, arguments.len()))
+}
+
+fn wrong_count(name: &Name, expected: usize, found: usize) -> Error {
+    let expected = match expected {
+        0 => "no arguments".to_owned(),
+        1 => "one argument".to_owned(),
+        many => format!("{many} arguments"),
+    };
+    Error::new(name.span, Problem::ArgumentCount { name: name.text.clone(), expected, found })
+}
+
+fn too_long(span: Span, text: &str) -> Result<(), Error> {
+    match text.len() > limits::PATTERN_BYTES {
+        true => Err(Error::new(
+            span,
+            Problem::InvalidPattern(format!("it has {} bytes, more than {}", text.len(), limits::PATTERN_BYTES)),
+        )),
+        false => Ok(()),
+    }
+}
+
+fn regex(span: Span, texts: &[String]) -> Result<Regex, Error> {
+    let text = texts.first().map_or("", String::as_str);
+    too_long(span, text)?;
+    let built = RegexBuilder::new(text).size_limit(limits::PATTERN_SIZE).build();
+    built.map_err(|error| {
+        // The message of a syntax error has several lines, with the pattern itself.
+        let message = error.to_string();
+        let last = message.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        Error::new(span, Problem::InvalidPattern(last))
+    })
+}
+
+fn globs(span: Span, texts: &[String]) -> Result<GlobSet, Error> {
+    let invalid = |error: globset::Error| Error::new(span, Problem::InvalidPattern(error.kind().to_string()));
+    let mut set = GlobSetBuilder::new();
+    for text in texts {
+        too_long(span, text)?;
+        set.add(GlobBuilder::new(text).literal_separator(true).build().map_err(invalid)?);
+    }
+    set.build().map_err(invalid)
+}

@@ -1,0 +1,140 @@
+//! Functions of the language. Programs add their own with [`Environment::functions`](crate::Environment::functions).
+
+use crate::failure::FailureKind;
+use crate::types::{Function, Type};
+use crate::value::Value;
+
+const STRINGS: Type = Type::list(&Type::String);
+
+/// All functions besides `matches`, `globs`, `startsWith`, `endsWith`, `contains` and the comprehensions.
+pub(crate) static ALL: &[Function] = &[
+    Function {
+        name: "size",
+        is_method: true,
+        parameters: &[Type::String],
+        result: Type::Int,
+        doc: "Number of characters.",
+        run: size,
+    },
+    Function {
+        name: "size",
+        is_method: true,
+        parameters: &[Type::list(&Type::Any)],
+        result: Type::Int,
+        doc: "Number of elements.",
+        run: size,
+    },
+    Function {
+        name: "size",
+        is_method: true,
+        parameters: &[Type::map(&Type::Any)],
+        result: Type::Int,
+        doc: "Number of keys.",
+        run: size,
+    },
+    Function {
+        name: "lower",
+        is_method: true,
+        parameters: &[Type::String],
+        result: Type::String,
+        doc: "The text in lower case.",
+        run: |values| text(values, 0).map(|own| own.to_lowercase().into()),
+    },
+    Function {
+        name: "upper",
+        is_method: true,
+        parameters: &[Type::String],
+        result: Type::String,
+        doc: "The text in upper case.",
+        run: |values| text(values, 0).map(|own| own.to_uppercase().into()),
+    },
+    Function {
+        name: "trim",
+        is_method: true,
+        parameters: &[Type::String],
+        result: Type::String,
+        doc: "The text without white space around it.",
+        run: |values| text(values, 0).map(|own| own.trim().into()),
+    },
+    Function {
+        name: "split",
+        is_method: true,
+        parameters: &[Type::String, Type::String],
+        result: STRINGS,
+        doc: "The parts between separators.",
+        run: |values| {
+            let (own, separator) = (text(values, 0)?, text(values, 1)?);
+            if separator.is_empty() {
+                return Err(FailureKind::Function("`split` needs a separator".to_owned()));
+            }
+            Ok(Value::list(own.split(separator).map(Value::from)))
+        },
+    },
+    Function {
+        name: "join",
+        is_method: true,
+        parameters: &[STRINGS, Type::String],
+        result: Type::String,
+        doc: "The elements with a separator between them.",
+        run: |values| {
+            let Some(Value::List(list)) = values.first() else { return Err(wrong_type("a list", values.first())) };
+            let parts: Vec<String> = list.elements.iter().map(Value::to_string).collect();
+            Ok(parts.join(text(values, 1)?).into())
+        },
+    },
+    Function {
+        name: "under",
+        is_method: true,
+        parameters: &[Type::String, Type::String],
+        result: Type::Bool,
+        doc: "`true` if a path is a directory or inside of it. Both are compared as texts.",
+        run: |values| {
+            let (path, dir) = (text(values, 0)?, text(values, 1)?);
+            let dir = dir.strip_suffix('/').unwrap_or(dir);
+            let is_under = path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+            Ok(is_under.into())
+        },
+    },
+    Function {
+        name: "string",
+        is_method: false,
+        parameters: &[Type::Any],
+        result: Type::String,
+        doc: "The text of a value.",
+        run: |values| Ok(values.first().map(Value::to_string).unwrap_or_default().into()),
+    },
+    Function {
+        name: "int",
+        is_method: false,
+        parameters: &[Type::String],
+        result: Type::Int,
+        doc: "The whole number that a text has.",
+        run: |values| {
+            let own = text(values, 0)?;
+            let number = own.trim().parse::<i64>();
+            number.map(Value::Int).map_err(|_| FailureKind::Function(format!("`{own}` is not a whole number")))
+        },
+    },
+];
+
+fn size(values: &[Value]) -> Result<Value, FailureKind> {
+    let size = match values.first() {
+        Some(Value::String(own)) => own.chars().count(),
+        Some(Value::List(list)) => list.elements.len(),
+        Some(Value::Map(map)) => map.len(),
+        other => return Err(wrong_type("a string, a list or a map", other)),
+    };
+    Ok(Value::Int(i64::try_from(size).unwrap_or(i64::MAX)))
+}
+
+/// Returns a text argument. The type of an argument that comes from a tool's input is known only here.
+fn text(values: &[Value], index: usize) -> Result<&str, FailureKind> {
+    match values.get(index) {
+        Some(Value::String(own)) => Ok(own),
+        other => Err(wrong_type("a string", other)),
+    }
+}
+
+fn wrong_type(expected: &str, found: Option<&Value>) -> FailureKind {
+    FailureKind::WrongType { expected: expected.to_owned(), found: found.map_or("nothing", Value::type_name) }
+}

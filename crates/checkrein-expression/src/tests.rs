@@ -1,0 +1,407 @@
+//! Tests of the language over a small table of facts.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use crate::{
+    Environment, Expression, FailureKind, Field, List, Method, Object, PartialText, Schema, Template, Type, Unknown,
+    Value, Variables,
+};
+
+static COMMAND: Schema = Schema {
+    name: "command",
+    doc: "",
+    fields: &[
+        Field { name: "program", kind: Type::String, doc: "" },
+        Field { name: "args", kind: Type::list(&Type::String), doc: "" },
+    ],
+    methods: &[],
+};
+
+static SUBAGENT: Schema = Schema {
+    name: "subagent",
+    doc: "",
+    fields: &[
+        Field { name: "id", kind: Type::String, doc: "" },
+        Field { name: "type", kind: Type::nullable(&Type::String), doc: "" },
+    ],
+    methods: &[],
+};
+
+static HISTORY: Schema = Schema {
+    name: "history",
+    doc: "",
+    fields: &[Field { name: "denials", kind: Type::Int, doc: "" }],
+    methods: &[Method { name: "count", parameters: &[Type::String], result: Type::Int, doc: "" }],
+};
+
+static FACTS: Schema = Schema {
+    name: "facts",
+    doc: "",
+    fields: &[
+        Field { name: "tool", kind: Type::String, doc: "" },
+        Field { name: "kind", kind: Type::OneOf(&["read", "edit", "execute"]), doc: "" },
+        Field { name: "input", kind: Type::map(&Type::Any), doc: "" },
+        Field { name: "commands", kind: Type::list(&Type::Object(&COMMAND)), doc: "" },
+        Field { name: "subagent", kind: Type::nullable(&Type::Object(&SUBAGENT)), doc: "" },
+        Field { name: "history", kind: Type::Object(&HISTORY), doc: "" },
+        Field { name: "secret", kind: Type::Bool, doc: "" },
+    ],
+    methods: &[],
+};
+
+#[derive(Debug)]
+struct Row(&'static Schema, Vec<Value>);
+
+impl Object for Row {
+    fn schema(&self) -> &'static Schema {
+        self.0
+    }
+
+    fn field(&self, index: usize) -> Value {
+        self.1.get(index).cloned().unwrap_or(Value::Null)
+    }
+
+    fn call(&self, _: usize, arguments: &[Value]) -> Result<Value, FailureKind> {
+        Ok(Value::Int(i64::try_from(arguments.len()).unwrap_or(0)))
+    }
+}
+
+fn object(schema: &'static Schema, fields: impl IntoIterator<Item = Value>) -> Value {
+    Value::Object(Arc::new(Row(schema, fields.into_iter().collect())))
+}
+
+fn partial(shown: &str, known: &[&str], starts: bool, ends: bool) -> Value {
+    let known = known.iter().map(|part| (*part).to_owned()).collect();
+    Value::Partial(Arc::new(PartialText { shown: shown.to_owned(), known, starts, ends }))
+}
+
+fn command(program: impl Into<Value>, args: &[Value]) -> Value {
+    object(&COMMAND, [program.into(), Value::list(args.iter().cloned())])
+}
+
+/// Facts of `git push $REMOTE release/$X; $TOOL x`.
+fn facts() -> Row {
+    let git =
+        command("git", &["push".into(), Value::unknown("$REMOTE"), partial("release/$X", &["release/"], true, false)]);
+    let unknown = command(Value::unknown("$TOOL"), &["x".into()]);
+    let input = BTreeMap::from([("command".to_owned(), "git push".into()), ("count".to_owned(), 3.into())]);
+    Row(
+        &FACTS,
+        vec![
+            "Bash".into(),
+            "execute".into(),
+            Value::Map(Arc::new(input)),
+            Value::list([git, unknown]),
+            Value::Null,
+            object(&HISTORY, [Value::Int(2)]),
+            Value::unknown("the output of `cat`"),
+        ],
+    )
+}
+
+fn environment() -> Environment {
+    let params = BTreeMap::from([
+        ("protected".to_owned(), Value::list(["main".into(), "release/*".into()])),
+        ("limit".to_owned(), 3.into()),
+    ]);
+    Environment::new(&FACTS).params(params)
+}
+
+fn shown(text: &str) -> String {
+    let expression = match Expression::compile(text, &environment()) {
+        Ok(expression) => expression,
+        Err(error) => return format!("error: {error}"),
+    };
+    match expression.evaluate(&facts()) {
+        Ok(Value::Unknown(unknown)) => format!("unknown: {}", unknown.0),
+        Ok(value) => value.to_string(),
+        Err(failure) => format!("failure: {failure}"),
+    }
+}
+
+#[test]
+fn expressions_have_these_values() {
+    for (text, value) in [
+        ("1 + 2 * 3 - 4 / 2", "5"),
+        ("7 % 4 == 3 && !(1 > 2)", "true"),
+        ("-(2 - 5)", "3"),
+        ("1.5 + 1 == 2.5", "true"),
+        ("0x10 == 16", "true"),
+        (r#""a" + 'b' + """c"d""" + r"\n""#, "abc\"d\\n"),
+        (r#""\u00e9\x41\101\t""#, "éAA\t"),
+        ("tool == \"Bash\" ? \"yes\" : \"no\"", "yes"),
+        ("[1, 2, 3].map(x, x * 2)", "2, 4, 6"),
+        ("[1, 2, 3].filter(x, x > 1).size()", "2"),
+        ("[1, 2, 3].all(x, x > 0) && [1, 2].exists(x, x == 2) && [1, 2].exists_one(x, x == 2)", "true"),
+        ("{\"a\": 1, \"b\": 2}[\"b\"]", "2"),
+        ("\"a\" in {\"a\": 1}", "true"),
+        ("2 in [1, 2]", "true"),
+        ("size(\"héllo\")", "5"),
+        ("\"a,b\".split(\",\").join(\"-\").upper()", "A-B"),
+        ("\"/a/b\".under(\"/a\") && !\"/ab\".under(\"/a\") && \"/a\".under(\"/a/\")", "true"),
+        ("\"foo123\".matches(r\"\\d+$\")", "true"),
+        ("\"src/a/b.rs\".globs([\"src/**/*.rs\"]) && !\"src/a/b.rs\".globs(\"*.rs\")", "true"),
+        ("\"release/1\".globs(params.protected)", "true"),
+        ("params.limit + 1", "4"),
+        ("has(input.command) && !has(input.other)", "true"),
+        ("input.command.startsWith(\"git\")", "true"),
+        ("input[\"count\"] + 1", "4"),
+        ("history.count(\"Bash\") + history.denials", "3"),
+        ("int(\" 12 \") + 1", "13"),
+        ("string(12) + \"!\"", "12!"),
+        ("1 // a comment\n + 1", "2"),
+        ("subagent == null", "true"),
+        ("subagent != null && subagent.type == \"explore\"", "false"),
+        ("subagent == null || subagent.id == \"1\"", "true"),
+        ("subagent != null ? subagent.id : \"main\"", "main"),
+    ] {
+        assert_eq!(shown(text), value, "{text}");
+    }
+}
+
+#[test]
+fn unknown_parts_stay_unknown_only_where_they_matter() {
+    for (text, value) in [
+        ("secret", "unknown: the output of `cat`"),
+        ("secret && false", "false"),
+        ("false && secret", "false"),
+        ("secret || true", "true"),
+        ("secret && true", "unknown: the output of `cat`"),
+        ("!secret", "unknown: the output of `cat`"),
+        ("secret || input.missing == 1", "unknown: the output of `cat`"),
+        // One command is git, whatever the other is.
+        ("commands.exists(c, c.program == \"git\")", "true"),
+        ("commands.exists(c, c.program == \"rm\")", "unknown: $TOOL"),
+        ("commands.all(c, c.program == \"git\")", "unknown: $TOOL"),
+        ("commands.all(c, c.program == \"rm\")", "false"),
+        ("commands.filter(c, c.program == \"git\").exists(c, \"push\" in c.args)", "true"),
+        ("commands.filter(c, c.program == \"git\").size()", "unknown: $TOOL"),
+        ("commands.map(c, c.program)", "git, $TOOL"),
+        ("commands.size()", "2"),
+        // `release/$X` is not main, and it may be release/1.
+        ("commands[0].args[2] == \"main\"", "false"),
+        ("commands[0].args[2] == \"release/1\"", "unknown: release/$X"),
+        ("commands[0].args[2].startsWith(\"release\")", "true"),
+        ("commands[0].args[2].startsWith(\"release/2\")", "unknown: release/$X"),
+        ("commands[0].args[2].startsWith(\"main\")", "false"),
+        ("commands[0].args[2].contains(\"lease\")", "true"),
+        ("commands[0].args[2].contains(\"x\")", "unknown: release/$X"),
+        ("commands[0].args[2].endsWith(\"x\")", "unknown: release/$X"),
+        ("commands[0].args[2] in [\"main\", \"master\"]", "false"),
+        ("\"origin\" in commands[0].args", "unknown: $REMOTE"),
+        ("\"push\" in commands[0].args", "true"),
+        ("secret ? 1 : 2", "unknown: the output of `cat`"),
+        ("size(commands[0].args[2])", "unknown: release/$X"),
+    ] {
+        assert_eq!(shown(text), value, "{text}");
+    }
+}
+
+#[test]
+fn rest_of_a_list_may_have_a_match() {
+    let list = |rest: Option<&str>| {
+        let rest = rest.map(|fact| Unknown(fact.into()));
+        let commands = Value::List(List { elements: [command("ls", &[])].into(), rest });
+        Row(&FACTS, vec![Value::Null, Value::Null, Value::Null, commands])
+    };
+    let value = |text: &str, rest: Option<&str>| {
+        Expression::compile(text, &environment()).unwrap().evaluate(&list(rest)).unwrap().to_string()
+    };
+    for (text, complete, open) in [
+        ("commands.exists(c, c.program == \"ls\")", "true", "true"),
+        ("commands.exists(c, c.program == \"rm\")", "false", "a script"),
+        ("commands.all(c, c.program == \"ls\")", "true", "a script"),
+        ("commands.all(c, c.program == \"rm\")", "false", "false"),
+        ("commands.exists_one(c, c.program == \"ls\")", "true", "a script"),
+        ("commands.size() == 1", "true", "a script"),
+    ] {
+        assert_eq!(value(text, None), complete, "{text}");
+        assert_eq!(value(text, Some("a script")), open, "{text}");
+    }
+}
+
+#[test]
+fn invalid_expressions_are_rejected_with_help() {
+    for (text, message) in [
+        ("", "expected a value, found the end"),
+        ("1 +", "expected a value, found the end"),
+        ("(1", "expected `)`, found the end"),
+        ("1 2", "expected an operator or the end, found a number"),
+        ("tool = \"x\"", "unexpected character `=`; use `==` to compare"),
+        ("tool == \"x", "the string is not closed"),
+        (r#""\d""#, r#"invalid escape; write `\\` for a backslash, or a raw string such as r"\d""#),
+        ("1u", "`1u` is not a valid number; omit the `u`: all whole numbers have one type"),
+        ("b\"x\"", "byte strings are not supported in rules"),
+        ("99999999999999999999", "`99999999999999999999` is not a valid number"),
+        ("if", "`if` is a reserved word"),
+        ("has(tool)", "`has` takes one field, such as `has(input.command)`"),
+        ("commands.exists(c)", "`exists` takes a name and an expression, such as `list.exists(x, x == 1)`"),
+        ("{1: 2}", "keys of a map must be strings in quotes"),
+        ("tol == \"x\"", "unknown name `tol`; did you mean `tool`?"),
+        ("commands.exists(c, c.prog == \"x\")", "`command` has no field `prog`; known names: program, args"),
+        ("history.cuont(\"x\")", "`history` has no method `cuont`; did you mean `count`?"),
+        ("tool.startswith(\"x\")", "a string has no method `startswith`; did you mean `startsWith`?"),
+        ("siez(tool)", "unknown function `siez`; known names: string, int"),
+        ("tool == 1", "this comparison is always false: a string is never equal to a whole number"),
+        (
+            "kind == \"exec\"",
+            "this comparison is always false: `kind` is never \"exec\"; known names: read, edit, execute",
+        ),
+        (
+            "kind in [\"read\", \"edti\"]",
+            "this comparison is always false: `kind` is never \"edti\"; did you mean `edit`?",
+        ),
+        ("1 in [\"a\"]", "this comparison is always false: a whole number is never equal to a string"),
+        ("tool && true", "expected a bool, found a string"),
+        ("tool + 1", "`+` does not apply to a string and a whole number"),
+        ("!tool", "expected a bool, found a string"),
+        ("tool.size(1)", "`size` takes no arguments, not 1"),
+        ("history.count(1)", "expected a string, found a whole number"),
+        ("subagent.id == \"x\"", "`subagent` may be null here; test it first: `subagent != null && …`"),
+        (
+            "subagent != null && subagent.type.startsWith(\"x\")",
+            "`subagent.type` may be null here; test it first: `subagent.type != null && …`",
+        ),
+        ("tool.matches(tool)", "the pattern of `matches` must be a string in quotes"),
+        ("tool.matches(\"(\")", "invalid pattern: unclosed group"),
+        ("tool.globs(\"[\")", "invalid pattern: unclosed character class; missing ']'"),
+        ("params.protcted", "`params` has no field `protcted`; did you mean `protected`?"),
+        ("vars.x", "`vars` has no field `x`"),
+        ("params", "unknown name `params`; name one of them: `params.NAME`"),
+        (
+            "commands.exists(a, commands.exists(b, commands.exists(c, true)))",
+            "comprehensions are nested more than 2 levels deep",
+        ),
+    ] {
+        assert_eq!(shown(text), format!("error: {message}"), "{text}");
+    }
+}
+
+#[test]
+fn failures_name_their_cause() {
+    for (text, message) in [
+        ("input.missing == 1", "no value for the key `missing`; test it with `has(…)` first"),
+        ("[1][3] == 1", "the list has no element 3"),
+        ("input.count.startsWith(\"x\")", "expected a string, found a whole number"),
+        ("1 / (history.denials - 2)", "division by zero"),
+        ("9223372036854775807 + 1", "the result of the calculation is too large"),
+        ("int(tool)", "`Bash` is not a whole number"),
+    ] {
+        assert_eq!(shown(text), format!("failure: {message}"), "{text}");
+    }
+    // An error has no effect if the other side decides.
+    assert_eq!(shown("input.missing == 1 || true"), "true");
+    assert_eq!(shown("false && input.missing == 1"), "false");
+    assert_eq!(shown("input.missing == 1 && false"), "false");
+}
+
+#[test]
+fn limits_hold() {
+    let long = format!("\"{}\"", "x".repeat(crate::limits::BYTES));
+    assert_eq!(shown(&long), "error: the expression has 16386 bytes, more than 16384");
+    for text in [
+        "(".repeat(1000),
+        format!("{}1{}", "(".repeat(100), ")".repeat(100)),
+        format!("{}true", "!".repeat(200)),
+        format!("tool{}", ".x".repeat(200)),
+        format!("1{}", " + 1".repeat(2000)),
+        "[".repeat(8000),
+        "a ? ".repeat(3000),
+    ] {
+        let message = shown(&text);
+        assert!(message.starts_with("error: "), "{message}");
+    }
+    assert_eq!(shown(&format!("true{}", " && true".repeat(200))), "true");
+    let list = format!("[{}]", vec!["1"; 2000].join(","));
+    let costly = format!("{list}.all(x, {list}.all(y, x == y))");
+    assert_eq!(shown(&costly), "failure: the rule needs more than 200000 steps");
+}
+
+#[test]
+fn variables_are_evaluated_in_any_order() {
+    let mut own = environment();
+    let texts = [("b", "vars.a.size() > 0"), ("a", "commands.filter(c, c.program == \"git\")")];
+    let texts = texts.map(|(name, text)| (name.to_owned(), text.to_owned()));
+    let variables = Variables::compile(&texts, &mut own).unwrap();
+    let expression = Expression::condition("vars.a.exists(c, \"push\" in c.args)", &own).unwrap();
+    assert_eq!(expression.evaluate_with(&facts(), &variables).unwrap().to_string(), "true");
+    let (value, trace) = expression.explain(&facts(), &variables);
+    assert_eq!(value.unwrap().to_string(), "true");
+    assert!(!trace.is_empty());
+
+    let cyclic = [("a", "vars.b"), ("b", "vars.a")].map(|(name, text)| (name.to_owned(), text.to_owned()));
+    let (name, error) = Variables::compile(&cyclic, &mut environment()).unwrap_err();
+    assert_eq!((name.as_str(), error.to_string().as_str()), ("a", "the variable `a` depends on itself"));
+}
+
+#[test]
+fn templates_have_expressions() {
+    let render = |text: &str| {
+        let template =
+            Template::compile(text, &environment()).map_err(|error| (error.span.start, error.to_string()))?;
+        Ok::<_, (u32, String)>(template.render(&facts(), &Variables::default()).unwrap())
+    };
+    for (text, rendered) in [
+        ("plain $5 text", "plain $5 text"),
+        ("push to ${commands[0].args[2]}!", "push to release/$X!"),
+        ("${tool}${1 + 1}", "Bash2"),
+        ("${\"a}b\"} ${{\"k\": 1}[\"k\"]}", "a}b 1"),
+        ("cost: $${x}", "cost: ${x}"),
+        ("${commands.map(c, c.program)}", "git, $TOOL"),
+    ] {
+        assert_eq!(render(text).as_deref(), Ok(rendered), "{text}");
+    }
+    assert_eq!(render("a ${tol}"), Err((4, "unknown name `tol`; did you mean `tool`?".to_owned())));
+    assert_eq!(render("a ${tool"), Err((2, "`${` has no closing `}`".to_owned())));
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_an_expression_or_an_error(text in "[ -~\\n]{0,80}") {
+        let _ = shown(&text);
+        let _ = Template::compile(&text, &environment());
+    }
+
+    #[test]
+    fn any_sequence_of_words_is_an_expression_or_an_error(
+        words in prop::collection::vec(
+            prop::sample::select(vec![
+                "tool", "kind", "input", "commands", "secret", "c", ".", "program", "args", "exists", "filter", "map",
+                "(", ")", "[", "]", "{", "}", ",", "?", ":", "!", "-", "+", "==", "&&", "||", "in", "null", "true", "1",
+                "2.5", "\"git\"", "size", "has", "matches", "params", "limit", "history", "count",
+            ]),
+            0..30,
+        )
+    ) {
+        let _ = shown(&words.join(" "));
+    }
+
+    /// A partly known text is never equal to a text that it cannot have.
+    #[test]
+    fn partial_texts_know_what_they_can_be(
+        middle in "[a-c]{0,4}", start in "[a-c]{0,2}", end in "[a-c]{0,2}", other in "[a-c]{0,6}",
+    ) {
+        let text = PartialText { shown: String::new(), known: vec![start.clone(), end.clone()], starts: true, ends: true };
+        let whole = format!("{start}{middle}{end}");
+        prop_assert!(text.could_be(&whole));
+        if text.starts_with(&other) == Some(true) {
+            prop_assert!(whole.starts_with(&other));
+        }
+        if text.ends_with(&other) == Some(false) {
+            prop_assert!(!whole.ends_with(&other));
+        }
+        if text.contains(&other) == Some(true) {
+            prop_assert!(whole.contains(&other));
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn fuzz_target_ends_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        crate::exercise(&bytes);
+    }
+}
