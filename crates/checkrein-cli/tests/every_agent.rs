@@ -37,11 +37,9 @@ fn heard(agent: &'static Dialect, event: &Event, ran: &Ran, what: &str) -> (Deci
     match agent.read(event, Reply::Process(reply), false) {
         Ok(opinion) => {
             // A denial can be a command that prints the reason and fails.
-            let commands = opinion.rewrites().iter().map(|rewrite| rewrite.value.to_string());
-            match commands
-                .filter(|input| input.contains("echo 'Denied by checkrein: ") && input.contains("exit 1"))
-                .next()
-            {
+            let mut commands = opinion.rewrites().iter().map(|rewrite| rewrite.value.to_string());
+            let denies = |input: &String| input.contains("echo 'Denied by checkrein: ") && input.contains("exit 1");
+            match commands.find(denies) {
                 Some(input) => (Decision::Deny, input),
                 None => (opinion.decision(), opinion.reason().unwrap_or_default().to_owned()),
             }

@@ -14,7 +14,7 @@ fn place(hooks: &str) -> Place {
     Place::untrusted(&[(USER, &format!("audit: true\nhooks:\n{hooks}"))])
 }
 
-fn event(agent_event: &str, rest: Value) -> String {
+fn event(agent_event: &str, rest: &Value) -> String {
     let mut event = json!({"session_id": "s", "hook_event_name": agent_event});
     for (key, value) in rest.as_object().unwrap() {
         event[key] = value.clone();
@@ -23,7 +23,7 @@ fn event(agent_event: &str, rest: Value) -> String {
 }
 
 fn bash(agent_event: &str, tool: &str) -> String {
-    event(agent_event, json!({"tool_name": tool, "tool_input": {"command": "git push", "description": "d"}}))
+    event(agent_event, &json!({"tool_name": tool, "tool_input": {"command": "git push", "description": "d"}}))
 }
 
 /// The record of the last line of the audit log.
@@ -101,7 +101,7 @@ fn redaction_is_claimed_only_where_it_happens() {
     let place = place("  - {id: redact, events: [PostToolUse, UserPromptSubmit], builtin: redact_secrets}\n");
     let key = format!("AKIA{}", "IOSFODNN7EXAMPLE");
     let output = |response: Value| {
-        event("PostToolUse", json!({"tool_name": "Bash", "tool_input": {"command": "env"}, "tool_response": response}))
+        event("PostToolUse", &json!({"tool_name": "Bash", "tool_input": {"command": "env"}, "tool_response": response}))
     };
     let claude = place.run_with(&["hook", "claude"], &output(json!({"stdout": key, "stderr": ""})));
     assert!(claude.stdout.contains("redacted 1 AWS access key in the output"), "{claude:?}");
@@ -121,7 +121,7 @@ fn redaction_is_claimed_only_where_it_happens() {
     );
     assert!(record["hooks"][0]["system_messages"].is_null(), "{record}");
 
-    let prompt = event("UserPromptSubmit", json!({"prompt": format!("use {key}")}));
+    let prompt = event("UserPromptSubmit", &json!({"prompt": format!("use {key}")}));
     let claude = place.run_with(&["hook", "claude"], &prompt);
     let expected = "Blocked: the prompt contains what looks like an AWS access key. Claude Code does not let hooks edit prompts; \
                     remove the key and send it again. (hook redact, DIR/home/.config/checkrein/hooks.yaml:3)";
@@ -133,7 +133,7 @@ fn refused_prompt_denies_the_tools_of_its_turn() {
     let place = place(
         "  - {id: polite, event: UserPromptSubmit, command: 'grep -q please || { echo say please >&2; exit 2; }'}\n",
     );
-    let prompt = |text: &str| event("UserPromptSubmit", json!({"prompt": text}));
+    let prompt = |text: &str| event("UserPromptSubmit", &json!({"prompt": text}));
     let denied = |session: &str| {
         let ran = place.run_with(&["hook", "copilot"], &bash("PreToolUse", "Bash").replace("\"s\"", session));
         ran.stdout.contains("The prompt of this turn was refused") && ran.stdout.contains("say please")
@@ -177,7 +177,7 @@ fn waiting_hooks_are_announced_once_in_a_session() {
     )]);
     let text =
         "Tell the user: 2 hooks of this project wait for approval and cannot run; run `checkrein trust` for a review.";
-    let start = event("SessionStart", json!({"source": "startup"}));
+    let start = event("SessionStart", &json!({"source": "startup"}));
     for agent in ["codex", "qwen", "copilot"] {
         let start = start.replace("\"s\"", &format!("\"{agent}\""));
         assert!(place.run_with(&["hook", agent], &start).stdout.contains(text), "{agent}");

@@ -1,4 +1,5 @@
 //! Answers to agents claim nothing that the agent does not do: rewrites that it does not support, and texts about them.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 use checkrein_core::payload::{Prompt, ToolCall, ToolOutcome};
 use checkrein_core::{
@@ -59,7 +60,7 @@ fn output_has_the_shape_that_the_agent_accepts() {
         assert_eq!(told.map(RawJson::as_str), expected, "{original} {new}");
         match expected {
             Some(expected) => {
-                assert!(answer.stdout.contains(&format!("\"updatedToolOutput\":{expected}")), "{answer:?}")
+                assert!(answer.stdout.contains(&format!("\"updatedToolOutput\":{expected}")), "{answer:?}");
             }
             None => {
                 assert_eq!(answer.stdout, "", "{original} {new}");

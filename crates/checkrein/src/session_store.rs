@@ -16,6 +16,7 @@ use std::time::{Duration, SystemTime};
 use checkrein_core::Event;
 
 use crate::append_file::make_private_directory;
+use crate::builtins::text::head;
 use crate::regular_file;
 use crate::sync::lock;
 
@@ -267,7 +268,7 @@ impl SessionStore for FileSessionStore {
         if let Some(text) = text
             && let Ok(mut file) = self.create(&path)
         {
-            let _ = io::Write::write_all(&mut file, cut(text, MAX_TEXT_FILE).as_bytes());
+            let _ = io::Write::write_all(&mut file, head(text, MAX_TEXT_FILE).as_bytes());
         }
     }
 
@@ -281,11 +282,6 @@ impl SessionStore for FileSessionStore {
             let _ = io::Write::write_all(&mut file, format!("{}{suffix}\n", count.refused).as_bytes());
         }
     }
-}
-
-/// Returns the start of a text, at most this many bytes.
-fn cut(text: &str, bytes: usize) -> &str {
-    &text[..text.floor_char_boundary(bytes)]
 }
 
 /// Hash for file names. A collision only makes two sessions share a count.

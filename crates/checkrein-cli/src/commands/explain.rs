@@ -58,7 +58,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let about = |planned: &&ExplainedHook| arguments.all || planned.hook.kinds.contains(&event.kind());
     let mut out = anstream::stdout().lock();
     if arguments.json {
-        let hooks: Vec<_> = plan.iter().filter(about).map(|planned| as_json(planned, unclear(planned))).collect();
+        let hooks: Vec<_> =
+            plan.iter().filter(about).map(|planned| as_json(planned, unclear(planned).as_deref())).collect();
         let subject = event.subject().map(String::from);
         writeln!(out, "{:#}", json!({ "event": event.kind().name(), "subject": subject, "hooks": hooks }))?;
         return Ok(exit::SUCCESS);
@@ -113,7 +114,7 @@ fn show(out: &mut impl Write, planned: &ExplainedHook, unclear: Option<String>) 
     layout::line_with_text(out, &line, length, &shorten_paths(&printable(&details.join("; "))))
 }
 
-fn as_json(planned: &ExplainedHook, unclear: Option<String>) -> Value {
+fn as_json(planned: &ExplainedHook, unclear: Option<&str>) -> Value {
     let info = &planned.hook.info;
     json!({
         "id": info.id,
@@ -126,7 +127,7 @@ fn as_json(planned: &ExplainedHook, unclear: Option<String>) -> Value {
             None => Some(planned.why_not.is_none()),
         },
         "dry_run": info.dry_run,
-        "why_not": match (&unclear, &planned.why_not) {
+        "why_not": match (unclear, &planned.why_not) {
             (Some(_), _) | (None, None) => None,
             (None, Some(why)) => Some(selection::why_not(planned, why)),
         },

@@ -29,7 +29,7 @@ impl Key {
         }
         if let Some(items) = output.items() {
             let blocks =
-                items.map(|item| RawJson::parse(item).ok()?.field("text")?.as_text().map(|text| text.into_owned()));
+                items.map(|item| RawJson::parse(item).ok()?.field("text")?.as_text().map(std::borrow::Cow::into_owned));
             return blocks.collect::<Option<Vec<_>>>().map(|blocks| blocks.join("\n"));
         }
         self.text_in.iter().find_map(|path| Some(at(output, path)?.as_text()?.into_owned()))

@@ -141,7 +141,7 @@ fn follow(log: &AuditLog, count: usize, json: bool) -> Result<Exit> {
     let mut lines: Vec<_> = if count > 0 { before.into_iter().collect() } else { Vec::new() };
     let mut out = anstream::stdout().lock();
     loop {
-        let widths = show::Widths::of(lines.iter());
+        let widths = show::Widths::new(&lines.iter());
         for line in &lines {
             match json {
                 true => writeln!(out, "{}", line.text)?,
@@ -179,7 +179,7 @@ fn tail(log: &AuditLog, count: usize, json: bool) -> Result<Exit> {
     if json {
         return write_json_list(&mut out, last.iter());
     }
-    let widths = show::Widths::of(last.iter());
+    let widths = show::Widths::new(&last.iter());
     for line in &last {
         show::line(&mut out, line, widths)?;
     }

@@ -21,7 +21,7 @@ pub struct Widths {
 
 impl Widths {
     /// Widths that all these entries fit.
-    pub fn of<'a>(lines: impl Iterator<Item = &'a LogLine> + Clone) -> Self {
+    pub fn new<'a>(lines: &(impl Iterator<Item = &'a LogLine> + Clone)) -> Self {
         let widest = |text: fn(&LogLine) -> String| lines.clone().map(|line| text(line).chars().count()).max();
         Self { agent: widest(agent).unwrap_or_default(), event: widest(event).unwrap_or_default() }
     }
