@@ -121,9 +121,12 @@ fn unapproved_and_changed_hooks_are_not_run() {
         "hooks: [{id: x, event: PreToolUse, matcher: Bash, command: exit 2}]\n",
     )]);
     let ran = place.run(&["run", "PreToolUse", "--command", "ls"]);
-    for said in
-        ["  not run x .checkrein/hooks.yaml:1", "selected: matcher `Bash` matches", "not approved yet", "=> no_opinion"]
-    {
+    for said in [
+        "  not run x .checkrein/hooks.yaml:1",
+        "selected: matcher `Bash` matches",
+        "you have not approved it",
+        "=> no_opinion",
+    ] {
         assert!(ran.stdout.contains(said), "{said}: {ran:?}");
     }
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));

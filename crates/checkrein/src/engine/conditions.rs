@@ -57,7 +57,9 @@ fn extend_to_equivalent_tools(spec: &mut HookSpec) -> Option<Condition> {
         spec.matcher = matcher.clone().also(shared);
     }
     Some(Condition::matcher(matcher.pattern().to_owned(), move |event: &Event| {
+        // Some events compare the matcher with something else than the tool, such as the command.
         !dialect.has_sent(event)
+            || !dialect.compares_subject(&event.kind())
             || event.tool_name().is_none_or(|name| dialect.matched_names(name).any(|name| matcher.matches(name)))
     }))
 }
