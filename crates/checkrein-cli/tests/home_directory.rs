@@ -42,6 +42,20 @@ fn guards_of_a_named_home_run_in_it() {
     assert!(answer.contains("is inside of the git work tree") && answer.contains("--home DIR"), "{answer}");
 }
 
+/// Commands of the user get the home directory and the programs in it.
+#[test]
+fn commands_in_a_named_home_have_its_variables() {
+    let place = Place::with(&[]);
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path().canonicalize().unwrap();
+    std::fs::create_dir_all(home.join(".config/checkrein")).unwrap();
+    let hooks = "hooks: [{id: guard, event: PreToolUse, command: 'echo \"home $HOME\" >&2; exit 2'}]\n";
+    std::fs::write(home.join(".config/checkrein/hooks.yaml"), hooks).unwrap();
+    let answer = hook(&place, &home, &home);
+    assert!(answer.contains(&format!("home {}", home.display())), "{answer}");
+    assert!(!answer.contains("withheld"), "{answer}");
+}
+
 /// A variable can come from the project, so that a file of the user inside of the project needs approval.
 #[test]
 fn user_file_in_the_project_is_reported_with_its_cause() {

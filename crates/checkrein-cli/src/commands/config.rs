@@ -15,7 +15,7 @@ use checkrein::rules::Compat;
 use checkrein::{Engine, Event, EventKind, HookSpec, Trust};
 use checkrein_tools::lint::calls_checkrein;
 
-use super::dialect::{DialectName, display_name};
+use super::dialect::DialectName;
 use crate::exit::UsageErrorExt;
 
 /// The files to read and the agent whose rules apply.
@@ -153,7 +153,7 @@ fn hook_at<'a>(loaded: &'a Loaded, diagnostic: &Diagnostic) -> Option<&'a HookSp
 /// Prints a note if the usual locations have no hooks, with the agents that have some.
 pub fn hint(dialect: &'static Dialect, named: &[PathBuf], loaded: &Loaded, dir: &Path) {
     if named.is_empty() && loaded.hooks.is_empty() && !hint_at_others(dialect, named, loaded, dir) {
-        let name = display_name(dialect);
+        let name = dialect.title();
         super::print_note(&format!(
             "no {name} hooks here; `checkrein init` writes some, `checkrein list -v` shows the searched files"
         ));
@@ -168,7 +168,7 @@ pub fn hint_at_others(dialect: &'static Dialect, named: &[PathBuf], loaded: &Loa
     let others = agents_with_hooks(dialect, dir);
     if !others.is_empty() {
         let agents: Vec<_> = others.iter().map(|other| format!("{} (--as {})", other.title(), other.name)).collect();
-        let name = display_name(dialect);
+        let name = dialect.title();
         super::print_note(&format!("no {name} hooks here; other agents have some: {}", agents.join(", ")));
     }
     !others.is_empty()

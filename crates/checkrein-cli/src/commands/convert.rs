@@ -14,7 +14,7 @@ use checkrein_tools::lint::calls_checkrein;
 use serde_json::{Value, json};
 
 use super::config::{self, directory, sources};
-use super::dialect::{DialectName, display_name};
+use super::dialect::DialectName;
 use super::output_file;
 use crate::exit::{self, Exit};
 
@@ -62,7 +62,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     config::print_diagnostics(&loaded);
     let hooks = without_installed(&loaded.hooks);
     if hooks.is_empty() {
-        let name = display_name(from);
+        let name = from.title();
         bail!("no {name} hooks to convert; name a file, or see `checkrein list --as {} -v`", from.name);
     }
     let conversion =

@@ -3,7 +3,6 @@
 use std::str::FromStr;
 
 use anyhow::{Context, Result};
-use checkrein::dialects::agents::native;
 use checkrein::dialects::{self, Dialect};
 
 use crate::exit::Exit;
@@ -24,11 +23,6 @@ impl FromStr for DialectName {
             }
         })
     }
-}
-
-/// The name of a dialect in messages: `native` is checkrein's own.
-pub fn display_name(dialect: &Dialect) -> &'static str {
-    if dialect.name == native::DIALECT.name { "checkrein" } else { dialect.name }
 }
 
 /// The exit code that a dialect defines for an answer.

@@ -17,7 +17,7 @@ mod verified_command;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -26,6 +26,7 @@ use checkrein_core::payload::JsonPiece;
 use checkrein_core::{Event, HookInfo};
 use checkrein_dialects::Dialect;
 
+use crate::trust::ProjectRoots;
 pub(crate) use builtin::BuiltinFactory;
 pub use builtin::{ArgumentError, Builtin, BuiltinCall, BuiltinDoc};
 pub(crate) use callback::CallbackHandler;
@@ -150,6 +151,14 @@ impl HandlerEnv {
         registry: Registry,
     ) -> Self {
         Self { cwd: cwd.into(), vars: vars.into_iter().collect(), registry, trusts_variables: true, program: None }
+    }
+
+    /// Returns the roots of the project. A project that contains the home directory is the user's own.
+    pub(crate) fn project_roots(&self) -> ProjectRoots {
+        // A host that does not trust its variables has set this one itself. Without an account entry, no other source exists.
+        let is_home_known = !self.trusts_variables || checkrein_process::user_home().is_none();
+        let home = if is_home_known { self.var_os("HOME").map(Path::new) } else { None };
+        ProjectRoots::for_dir(&self.cwd).with_home(home)
     }
 
     /// Returns a variable of the host's environment. If the name occurs twice, the last value applies.

@@ -9,7 +9,7 @@ use checkrein_core::Scope;
 use checkrein_dialects::CommandSpec;
 
 use super::{HandlerEnv, environment};
-use crate::trust::{ProjectRoots, is_system};
+use crate::trust::is_system;
 
 /// Names of known shells.
 const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ksh93", "mksh", "oksh", "ash", "fish", "rbash", "yash"];
@@ -28,7 +28,7 @@ pub(super) enum ShellVariable {
 fn is_in_others_code(path: &Path, env: &HandlerEnv) -> bool {
     let home = env.var("HOME").map(PathBuf::from);
     let is_foreign = || path.parent().is_some_and(|dir| environment::is_foreign(dir, home.as_deref()));
-    ProjectRoots::for_dir(&env.cwd).contains(path) || is_foreign()
+    env.project_roots().contains(path) || is_foreign()
 }
 
 /// Returns the shell that a variable names, for a hook of this scope.

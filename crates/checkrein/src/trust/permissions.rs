@@ -62,7 +62,9 @@ pub(crate) fn is_writable_by_others(dir: &Path) -> bool {
     let is_safe = |path: &Path| {
         path.metadata().is_ok_and(|metadata| {
             let is_sticky = path != dir && metadata.mode() & 0o1000 != 0;
-            [0, own_uid].contains(&metadata.uid()) && (metadata.mode() & 0o022 == 0 || is_sticky)
+            // A group with the number of its only user is private. Some systems let it write by default.
+            let writers = if metadata.gid() == metadata.uid() { 0o002 } else { 0o022 };
+            [0, own_uid].contains(&metadata.uid()) && (metadata.mode() & writers == 0 || is_sticky)
         })
     };
     !dir.ancestors().all(is_safe)

@@ -15,7 +15,6 @@ use checkrein::hook_files::{FileStatus, Loaded, Sources};
 use checkrein_tools::lint;
 
 use super::super::config::sources;
-use super::super::dialect::display_name;
 
 /// The files of one agent.
 pub struct AgentFiles {
@@ -145,7 +144,7 @@ fn without_hooks(files: &mut AgentFiles, named: &[PathBuf]) {
             continue;
         }
         if let Some(why) = why_no_hooks(dialect, &path) {
-            let text = format!("no hooks found in this file of {}: {why}", display_name(dialect));
+            let text = format!("no hooks found in this file of {}: {why}", dialect.title());
             let found = Diagnostic::of_file(Severity::Error, "no-hooks-found", path.display().to_string(), text);
             loaded.diagnostics.push(found);
         }
@@ -166,7 +165,7 @@ fn why_no_hooks(dialect: &'static Dialect, path: &Path) -> Option<String> {
     };
     if let Some(other) = dialects::ALL.iter().find(has_hooks) {
         let name = other.name;
-        return Some(format!("it has the format of {}; add `--as {name}`", display_name(other)));
+        return Some(format!("it has the format of {}; add `--as {name}`", other.title()));
     }
     let document =
         checkrein::document::parse(&text, if format == Format::Json { Format::Jsonc } else { format }).ok()?;

@@ -17,7 +17,7 @@ use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
 use super::config::directory;
-use super::dialect::{DialectName, display_name};
+use super::dialect::DialectName;
 use super::list::is_placeholder;
 use super::{layout, pluralize};
 use crate::exit::{self, Exit, UsageErrorExt};
@@ -158,7 +158,7 @@ fn show(out: &mut impl Write, arguments: &Arguments, dir: &Path, checked: &[Chec
     let shown: Vec<_> = checked.iter().filter(is_shown).collect();
     let is_single = matches!(shown[..], [one] if one.dialect.has_all_events || arguments.dialect.is_some());
     for one in shown {
-        let name = if is_single { String::new() } else { format!("{}: ", display_name(one.dialect)) };
+        let name = if is_single { String::new() } else { format!("{}: ", one.dialect.title()) };
         writeln!(out, "{name}{}", summary(one))?;
     }
     if checked.iter().all(|checked| checked.hooks == 0) && found().next().is_none() {

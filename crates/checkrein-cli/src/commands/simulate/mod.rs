@@ -19,7 +19,6 @@ use checkrein_tools::simulate::{Script, SimEvent, Simulator, Summary};
 use self::live::Live;
 use self::show::Show;
 use super::config::{self, ConfigArguments};
-use super::dialect::display_name;
 use crate::exit::{self, Exit, UsageErrorExt};
 use crate::interrupt::{self, Engines};
 use crate::starter;
@@ -73,7 +72,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let mut show = Show::new(dialect, arguments.json);
     let scratch = if has_no_hooks(arguments, &loaded) {
         let scratch = tempfile::tempdir().context("cannot create a scratch directory")?;
-        let heading = format!("No {} hooks here; playing example hooks in a scratch directory.", display_name(dialect));
+        let heading = format!("No {} hooks here; playing example hooks in a scratch directory.", dialect.title());
         show.heading(&heading)?;
         loaded = config::apply_skip(example_hooks());
         dir = config::directory(scratch.path())?;

@@ -92,7 +92,7 @@ pub(super) fn child_env(spec: &CommandSpec, dialect: &Dialect, scope: Scope, env
     let is_own_project = matches!(scope, Scope::Project | Scope::Local | Scope::Code);
     let project = OnceCell::new();
     let leads_into_project = |name: &str, value: &OsStr| {
-        let project = || project.get_or_init(|| ProjectRoots::for_dir(&env.cwd));
+        let project = || project.get_or_init(|| env.project_roots());
         !is_own_project && !belongs_in_project(name) && leads_into(value, &env.cwd, project)
     };
     let home = env.var("HOME").map(PathBuf::from);
@@ -105,7 +105,7 @@ pub(super) fn child_env(spec: &CommandSpec, dialect: &Dialect, scope: Scope, env
         }
         let Some(text) = text.filter(|name| passed_on(name)) else { continue };
         if text == PATH {
-            let (path, is_clean) = good_entries(value, scope, &env.cwd, home.as_deref());
+            let (path, is_clean) = good_entries(value, scope, || env.project_roots(), home.as_deref());
             if !is_clean {
                 child.withheld.push(PATH.to_owned());
             }
@@ -191,9 +191,14 @@ fn is_named(spec: &CommandSpec, name: &str) -> bool {
 ///
 /// A relative entry, or one inside the project, could run programs of a cloned repository. So could one in another checkout, or in a
 /// cache of packages. A project's own approved hooks keep entries inside the project: they rely on tools installed there.
-fn good_entries(path: &OsStr, scope: Scope, dir: &Path, home: Option<&Path>) -> (OsString, bool) {
+fn good_entries(
+    path: &OsStr,
+    scope: Scope,
+    project_roots: impl FnOnce() -> ProjectRoots,
+    home: Option<&Path>,
+) -> (OsString, bool) {
     let is_own = matches!(scope, Scope::Project | Scope::Local | Scope::Code);
-    let project = (!is_own).then(|| ProjectRoots::for_dir(dir));
+    let project = if is_own { None } else { Some(project_roots()) };
     let is_good = |entry: &Path| {
         let is_in_project = |project: &ProjectRoots| project.contains(entry) || is_foreign(entry, home);
         entry.is_absolute() && !project.as_ref().is_some_and(is_in_project)
@@ -275,7 +280,8 @@ mod tests {
             ("node_modules/.bin:../x:/bin", "/bin"),
             ("", ""),
         ] {
-            let (kept, is_clean) = good_entries(OsStr::new(path), Scope::User, Path::new("/no/such/project"), None);
+            let project = || ProjectRoots::for_dir(Path::new("/no/such/project"));
+            let (kept, is_clean) = good_entries(OsStr::new(path), Scope::User, project, None);
             assert_eq!((kept.to_str().unwrap(), is_clean), (clean, path == clean && !path.is_empty()), "{path}");
         }
     }

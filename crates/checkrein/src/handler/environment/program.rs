@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::PATH;
 use crate::handler::HandlerEnv;
-use crate::trust::{ProjectRoots, is_writable_by_others};
+use crate::trust::is_writable_by_others;
 
 /// Variable with the absolute path of the program.
 const PROGRAM: &str = "CHECKREIN_BIN";
@@ -34,7 +34,7 @@ fn is_path(name: &OsStr) -> bool {
 
 /// `true` if only the user or the system can put programs into the directory.
 fn is_safe(dir: &Path, env: &HandlerEnv) -> bool {
-    dir.is_absolute() && !is_writable_by_others(dir) && !ProjectRoots::for_dir(&env.cwd).contains(dir)
+    dir.is_absolute() && !is_writable_by_others(dir) && !env.project_roots().contains(dir)
 }
 
 /// Returns a `PATH` with one more entry at its end. `None` if it has the entry, or cannot have it.
