@@ -169,3 +169,14 @@ fn unreadable_file_has_one_message_and_its_own_name() {
     let ran = place.run(&["run", "PreToolUse"]).stdout;
     assert!(ran.contains("  not run hooks.yaml .checkrein/hooks.yaml:4 "), "{ran}");
 }
+
+#[test]
+fn approval_beside_an_unreadable_file_is_incomplete() {
+    let place = Place::untrusted(&[
+        (".checkrein/hooks.yaml", "hooks: [{id: a, event: PreToolUse, command: exit 2}]\n"),
+        (".checkrein/hooks.local.yaml", "hooks: [\n"),
+    ]);
+    let ran = place.run(&["trust", "approve", "--all", "--yes"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.stderr.contains("approved 1 hook") && ran.stderr.contains("not all hooks were read"), "{ran:?}");
+}

@@ -72,7 +72,7 @@ impl Record {
             text(Target::Prompt, verdict.original_prompt.as_deref(), verdict.effective_prompt.as_deref());
         verdict.summary = text(Target::Summary, None, verdict.summary.as_deref());
         verdict.system_messages = told.messages.to_vec();
-        // A message about a rewrite that the agent did not receive is not true.
+        // A message must not report a rewrite that the agent did not receive.
         for hook in self.hooks.iter_mut().filter(|hook| !hook.dry_run) {
             hook.system_messages.retain(|text| told.messages.iter().any(|sent| shortened(sent) == *text));
         }

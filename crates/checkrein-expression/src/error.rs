@@ -50,7 +50,7 @@ pub enum Problem {
     #[error("`{0}` is not a valid number")]
     InvalidNumber(String),
     /// A string has an unknown prefix.
-    #[error("`{0}` is not a prefix of strings")]
+    #[error("unknown string prefix `{0}`; only `r` is supported, for raw strings")]
     StringPrefix(String),
     /// A string has no end.
     #[error("the string is not closed")]

@@ -298,7 +298,7 @@ impl<'a> Evaluation<'a> {
             }
         }
         let is_quantifier = !matches!(kind, Comprehension::Map | Comprehension::Filter);
-        // Two matches are too many, however many follow.
+        // Two matches decide, even if other elements are unknown or failed.
         if kind == Comprehension::ExistsOne && found > 1 {
             return Ok(false.into());
         }

@@ -25,7 +25,8 @@ use crate::exit::{self, Exit};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:
   0   converted
-  1   a hook is lost, or there are no hooks to convert
+  1   a hook is lost, a blocking hook would no longer block,
+      or there are no hooks to convert
   64  usage error
 
 Example:
@@ -101,7 +102,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
 fn write(path: &Path, text: &str, over: bool) -> Result<()> {
     output_file::check_inside(path, &std::env::current_dir()?)?;
     if !over && path.symlink_metadata().is_ok() {
-        bail!("cannot write {}: it exists (--force to overwrite)", path.display());
+        bail!("`{}` already exists; use --force to overwrite", path.display());
     }
     output_file::write(path, text, over, false)
 }
@@ -133,7 +134,7 @@ pub fn descriptions(conversion: &Conversion, hooks: &[&HookSpec]) -> Vec<String>
     sentences
 }
 
-/// Number of blocking hooks that would no longer block. The events of an entry count once.
+/// Number of blocking hooks that would no longer block. An entry with several events is one hook.
 pub fn gates_lost(conversion: &Conversion, hooks: &[&HookSpec]) -> usize {
     let lost = conversion.losses.iter().filter(|loss| loss.gate).filter_map(|loss| hooks.get(loss.hook));
     lost.map(|hook| (&hook.info.id, &hook.info.source)).collect::<HashSet<_>>().len()

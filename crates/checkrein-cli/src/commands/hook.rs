@@ -240,7 +240,7 @@ fn respond(response: &AgentResponse) -> Result<Exit> {
         let _ = writeln!(stderr, "checkrein could not print its answer ({error}), so this is denied");
         return Ok(exit::DENIED);
     }
-    // For authors of hooks, who send one payload again and again. Agents do not read a terminal.
+    // For hook authors that send one payload several times. The output of an agent's hook is never a terminal.
     if response.record.as_ref().is_some_and(|record| record.repeat) && stderr.is_terminal() {
         let _ = writeln!(stderr, "checkrein: this call was answered before, so no hook ran; change its `tool_use_id`");
     }

@@ -164,7 +164,8 @@ impl Parser<'_> {
         })
     }
 
-    /// Parses operators of at least this precedence. A chain of operators is a tree of the same height, so it counts as depth.
+    /// Parses operators of at least this precedence. A chain of operators is a tree of the same height, so each operator adds
+    /// one level of depth.
     fn binary(&mut self, least: u8) -> Result<Expr, Error> {
         let mut left = self.unary()?;
         let mut height = self.depth;

@@ -81,7 +81,7 @@ impl AgentAdapter {
         self.audit_log(&self.sources_in(&dir).only(&filter).load(), &dir)
     }
 
-    /// Audit log of the loaded files. `None` if they configure no audit log, or for a trial.
+    /// Audit log of the loaded files. `None` if they configure no audit log, or for `checkrein try`.
     pub(super) fn audit_log(&self, loaded: &Loaded, dir: &Path) -> Option<AuditLog> {
         if self.is_trial {
             return None;

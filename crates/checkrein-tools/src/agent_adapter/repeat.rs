@@ -180,7 +180,7 @@ impl Call {
             Err(fs4::TryLockError::Error(_)) => return State::Stale,
         }
         let changed = file.metadata().and_then(|metadata| metadata.modified());
-        // A time in the future is a doubt.
+        // A time in the future is invalid: the clock has changed.
         let Some(age) = changed.ok().and_then(|changed| SystemTime::now().duration_since(changed).ok()) else {
             return State::Stale;
         };
@@ -269,7 +269,7 @@ impl AgentAdapter {
         }
         let directory = self.state.as_ref()?.join("answers");
         let name = self.digest(json, loaded, dir, has_id)?;
-        // Most calls are never repeated, so their answers are removed now and then.
+        // Most calls are never repeated, so old answers are removed from time to time.
         if name.starts_with('0') {
             remove_old(&directory);
         }

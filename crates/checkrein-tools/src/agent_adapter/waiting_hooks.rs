@@ -26,14 +26,14 @@ impl AgentAdapter {
         is_place && self.agent.host.hides_messages && self.phase == Phase::Foreground && takes(kind)
     }
 
-    /// Returns the announcement, if hooks wait for approval and the model was not told in this session.
+    /// Returns the announcement, if hooks wait for approval and the model has not received it in this session.
     pub(super) fn waiting_hooks(&self, event: &Event, dir: &Path, sessions: &dyn SessionStore) -> Option<String> {
         let kind = event.kind();
         if !self.announces_at(&kind) {
             return None;
         }
         let is_start = kind == EventKind::SessionStart;
-        // Loading all files takes time, so that it is done once in a session.
+        // Loading all files takes time, so this is done once in a session.
         if !is_start && !is_first_time(sessions, event, KEY) {
             return None;
         }

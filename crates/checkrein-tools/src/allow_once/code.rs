@@ -22,7 +22,7 @@ pub struct InvalidCode(String);
 impl Code {
     /// Creates a random code.
     pub(super) fn random() -> Self {
-        // Each `RandomState` has new keys from the system's random numbers.
+        // The keys of a `RandomState` come from the random numbers of the system. One process issues few codes.
         let mut bits = RandomState::new().hash_one(0_u8);
         let mut text = String::with_capacity(LENGTH);
         for _ in 0..LENGTH {

@@ -95,7 +95,7 @@ impl Call {
         })
     }
 
-    /// Returns a digest of everything that a confirmation is bound to. The project counts only without a session.
+    /// Returns a digest of everything that a confirmation is bound to. The project is a part of it only without a session.
     fn digest(&self) -> String {
         let project = if self.session.is_some() { None } else { Some(self.project.to_string_lossy()) };
         let hooks: Vec<_> = self.asks.iter().map(|ask| &ask.hook).collect();
@@ -224,7 +224,7 @@ impl WaitingCalls {
         let stored = Stored { issued: now(), call: call.clone() };
         let text = serde_json::to_string(&stored).map_err(|error| failed(&path, error.into()))?;
         if text.len() > MAX_FILE {
-            return Err(failed(&path, io::Error::other("the tool input is too large to confirm")));
+            return Err(failed(&path, io::Error::other("the tool input is too large to confirm (more than 1 MiB)")));
         }
         make_private_directory(&self.dir).map_err(|error| failed(&self.dir, error))?;
         let mut options = OpenOptions::new();

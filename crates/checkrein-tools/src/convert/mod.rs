@@ -63,7 +63,7 @@ pub enum LossKind {
     Hook,
     /// A property of the hook.
     Part,
-    /// Nothing of the entry. Its command or script does not work with the other agent.
+    /// The command or script, which does not work with the other agent. The entry itself is complete.
     Script,
 }
 

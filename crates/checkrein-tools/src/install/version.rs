@@ -1,4 +1,4 @@
-//! Version of an agent, from its files. Must never start a program.
+//! Version of an agent, from its files. `status` uses it. It must never start a program.
 
 use std::path::Path;
 

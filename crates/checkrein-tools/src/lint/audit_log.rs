@@ -1,4 +1,4 @@
-//! Check of the audit log: can this user write it. Writes nothing.
+//! Checks that this user can write the audit log. Writes nothing.
 
 use checkrein::audit::AuditLog;
 use checkrein::hook_files::Loaded;

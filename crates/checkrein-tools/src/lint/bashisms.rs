@@ -1,6 +1,6 @@
 //! Lint for syntax of bash in texts that run under `sh`.
 //!
-//! `sh` is dash on Debian and Ubuntu, and bash on other systems. There such a text works only on the second kind.
+//! `sh` is dash on Debian and Ubuntu, and bash on some other systems. Such a text works only where `sh` is bash.
 
 use super::script::Report;
 

@@ -111,13 +111,13 @@ pub const CONFIG_CODES: &[LintRule] = &[
     warning(
         "moved-by-variable",
         "unset the variable, or pass the directory as an option of `checkrein hook`",
-        "A variable moves your directories to another place. A project can set variables, so hook files there count as files \
-         of the project and need approval.",
+        "A variable moves your directories to another place. A project can set variables, so hook files there are treated as \
+         files of the project and need approval.",
     ),
     warning(
         "user-file-in-project",
         "follow the message, or approve the hooks",
-        "A file at the location of your own files is inside of the project, so it counts as a file of the project. Its hooks \
+        "A file at the location of your own files is inside of the project, so it is treated as a file of the project. Its hooks \
          run only after approval.",
     ),
     warning(

@@ -1,4 +1,4 @@
-//! Access of the user to the files of a log: may this user write them, and may other users replace them.
+//! Access to the files of a log: checks that this user can write them, and that other users cannot replace them.
 //!
 //! Several users can have logs in one directory that all of them can write, such as one with mode 1777. There, another user can
 //! create a file in advance. Such a file must never receive entries.

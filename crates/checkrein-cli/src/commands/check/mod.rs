@@ -26,8 +26,8 @@ use agents::AgentFiles;
 /// Find problems in config files, hooks and scripts
 ///
 /// Reports invalid config, hooks that cannot be loaded, missing scripts and programs, shell syntax errors, matchers that match
-/// nothing, and guards that cannot block. Without --as and files, checks checkrein's files and those of all agents; each file
-/// is judged as its own agent does. The comment `# checkrein: allow CODE` in a script or config file disables a lint there.
+/// nothing, and guards that cannot block. Without --as and files, checks checkrein's files and those of all agents, each by
+/// the rules of its own agent. The comment `# checkrein: allow CODE` in a script or config file disables a lint there.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:
   0   no errors
@@ -59,7 +59,7 @@ pub struct Arguments {
     /// Skip this lint; can be repeated
     #[arg(long, value_name = "CODE")]
     allow: Vec<String>,
-    /// Explain a lint, and check nothing
+    /// Explain a code, and check nothing
     #[arg(long, value_name = "CODE")]
     explain: Option<String>,
     /// Print JSON

@@ -1,4 +1,4 @@
-//! The agents on this machine, and the question which of them are to be guarded.
+//! The agents on this machine, and the question about which of them to guard.
 
 use std::io::{BufRead, Write};
 use std::path::Path;
@@ -28,7 +28,7 @@ pub fn names(agents: &[&Dialect]) -> String {
     }
 }
 
-/// Asks which of these agents are to be guarded. `None`: none of them, or no answer.
+/// Asks which of these agents to guard. `None`: none of them, or no answer.
 pub fn ask(found: &[&'static Dialect]) -> Result<Option<Vec<&'static Dialect>>> {
     loop {
         write!(anstream::stderr(), "checkrein: found {}; guard which of them? [all, names, none] ", names(found))?;

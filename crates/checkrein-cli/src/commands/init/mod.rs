@@ -1,6 +1,6 @@
 //! `checkrein init`: writes a starter hook file, or imports the hooks of another agent.
 //!
-//! `text` creates the file's text, `agents` asks which agents are to be guarded. Existing files are replaced only after a yes or
+//! `text` creates the file's text, `agents` asks which agents to guard. Existing files are replaced only after a yes or
 //! with --force.
 
 mod agents;
@@ -29,16 +29,17 @@ use crate::exit::{self, Exit};
 
 /// Write a starter config, or import an agent's hooks
 ///
-/// Writes a quiet set of hooks for all your projects: it denies destructive commands, asks before a push, and leaves
-/// everything else alone. Finds the agents on this machine, and asks which of them are to be guarded. With --project, the hooks
-/// are for the project. With --from, they are the hooks of an agent, for the project unless --user is set.
+/// Writes a small set of hooks for all your projects. They deny destructive commands and ask before a push. Finds the
+/// agents on this machine, and asks which of them to guard. With --project, the hooks are for the project. With --from,
+/// they are the hooks of an agent, for the project unless --user is set.
 ///
-/// Shows the hooks first, and with -v the whole file. Without a terminal, nothing is written unless --yes is set. An existing file is overwritten only
-/// after a yes or with --force. If an import would lose a blocking hook, nothing is written without --force.
+/// Shows the hooks first, and with -v the whole file. Without a terminal, the starter set is written only with --yes,
+/// --force or --json. An existing file is overwritten only after a yes or with --force. If an import would lose a
+/// blocking hook, nothing is written without --force.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:
-  0   written, or already there
-  1   nothing was written
+  0   written, already there, or a dry run
+  1   not written; a dry run that would lose a blocking hook
   64  usage error
 
 Example:

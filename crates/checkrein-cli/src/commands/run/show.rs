@@ -131,7 +131,7 @@ fn hook(out: &mut impl Write, fired: &Fired, record: &HookRecord) -> io::Result<
     let planned = fired.planned(record);
     let is_background =
         record.outcome == HookOutcome::Skipped && planned.is_some_and(|planned| planned.hook.background);
-    // A script is verified right before the run, so that a change of it is known only then.
+    // A script is verified right before the run, so a change of it is known only then.
     let is_changed = record.failure == Some(FailureKind::Untrusted);
     let changed = record.detail.as_deref().filter(|_| is_changed);
     let fails = planned.and_then(|planned| planned.fails.as_deref()).or(changed);

@@ -146,7 +146,7 @@ fn show_failures(out: &mut impl Write, status: &Status, version: Option<&str>) -
     };
     writeln!(out, "  if checkrein is killed: {killed}")?;
     if let Some(since) = status.switch_since {
-        writeln!(out, "  {} before {since} ignores onFailure: tools run if checkrein crashes", status.agent)?;
+        writeln!(out, "  versions of {} before {since} run tools if checkrein is killed", status.agent)?;
     }
     if status.blocked_without_program {
         let blocked = match status.prompts_blocked_without_program {
@@ -170,7 +170,7 @@ fn show_place(out: &mut impl Write, agent: &str, place: &Installed) -> Result<()
             let why = shorten_paths(&printable(why));
             return Ok(writeln!(out, "  {scope:<8} {}  {path}: {why}", "broken".red())?);
         }
-        _ if place.is_outdated() => writeln!(out, "  {scope:<8} {}  {path}", "installed, but changed since".red())?,
+        _ if place.is_outdated() => writeln!(out, "  {scope:<8} {}  {path}", "installed, but outdated".red())?,
         _ if !place.is_fine() => writeln!(out, "  {scope:<8} {}  {path}", "installed, but not trusted yet".red())?,
         _ => writeln!(out, "  {scope:<8} {}  {path}", "installed".green())?,
     }

@@ -91,13 +91,15 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         writeln!(anstream::stdout(), "{:#}", json!({ "done": "approved", "hooks": ids }))?;
     }
     let has_errors = has_errors(&review);
-    match (meant.is_empty(), has_errors) {
-        (true, false) => print_note("no hooks here need approval"),
-        (true, true) => print_failure(NOT_READ),
-        (false, _) => print_note(&format!("approved {}", pluralize(show::count(&chosen), "hook"))),
+    if !meant.is_empty() {
+        print_note(&format!("approved {}", pluralize(show::count(&chosen), "hook")));
+    } else if !has_errors {
+        print_note("no hooks here need approval");
     }
-    let is_done = chosen.len() == meant.len() && !(meant.is_empty() && has_errors);
-    Ok(if is_done { exit::SUCCESS } else { exit::FAILURE })
+    if has_errors {
+        print_failure(NOT_READ);
+    }
+    Ok(if chosen.len() == meant.len() && !has_errors { exit::SUCCESS } else { exit::FAILURE })
 }
 
 /// Shows hooks in full.
@@ -110,7 +112,7 @@ fn show_all(arguments: &Arguments, hooks: &[&Reviewed]) -> Result<()> {
 /// Shows all hooks, and asks once.
 fn choose_together<'a>(arguments: &Arguments, hooks: &[&'a Reviewed]) -> Result<Vec<&'a Reviewed>> {
     show_all(arguments, hooks)?;
-    // The pager may have left no trace.
+    // The text of the pager may no longer be on the screen.
     let mut err = anstream::stderr().lock();
     show::each_briefly(&mut err, hooks)?;
     drop(err);

@@ -86,7 +86,7 @@ impl Tried {
             Decision::Halt => format!("the agent stops; the user reads: {reason}"),
             Decision::Ask => format!("the user is asked: {reason}"),
             Decision::Defer => format!("the agent decides later: {reason}"),
-            Decision::Allow => "allowed, without the agent's own question".to_owned(),
+            Decision::Allow => "allowed; the agent does not ask".to_owned(),
             Decision::NoOpinion => "goes on as without hooks".to_owned(),
         }];
         words.extend(self.additions());

@@ -1,7 +1,7 @@
 //! Finds the protected files that a tool call reads, for `protect_paths --read`.
 //!
 //! A command reads a file if one of its words names it. Words that are not files, such as the pattern of `grep`, are left out,
-//! and so are programs that only show names. An unknown word (`cat $F`) is no reason to ask: such commands are everyday.
+//! and so are programs that only show names. An unknown word (`cat $F`) is no reason to ask: such commands are common.
 
 use std::path::Path;
 

@@ -4,8 +4,8 @@
 //! [managed.md](managed.md). Tool calls are read as by [`protect_paths`](super::protect_paths), with the same limits.
 //! The builtin also asks in these cases: a program or MCP tool that is not known as read-only gets one of these paths; a
 //! command that cannot be parsed contains the name of one of the files; a command of checkrein may change something, such
-//! as `checkrein uninstall`, or a command ends its processes. `checkrein allow-once` is denied. A path or a directory that only a running shell knows may
-//! be one of these paths, so the builtin asks.
+//! as `checkrein uninstall`, or a command ends its processes. A path or a directory that only a running shell knows may be
+//! one of these paths, so the builtin asks. `checkrein allow-once` is denied.
 //!
 //! - **Arguments**: `deny:PATH` and `ask:PATH`, absolute. Each also matches everything below. `**/` at the start of a path
 //!   matches any directory, `*` at its end matches any rest of the name.
