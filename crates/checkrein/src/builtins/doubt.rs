@@ -45,7 +45,6 @@ const PROGRAMS: &[&str] = &[
     "RUSTC",
     "RUSTDOC",
     "SED",
-    "SHELL",
     "TERRAFORM",
     "VISUAL",
     "YARN",
@@ -129,6 +128,7 @@ impl<'a> Doubt<'a> {
         let is_open = is_wholly_unknown(&name) || name.text.is_empty();
         if is_open
             && (self.is_conventional(program)
+                || self.is_login_shell(command)
                 || self.is_own_argument(program)
                 || self.searched(program).is_some()
                 || self.is_setup(program))
@@ -193,8 +193,20 @@ impl<'a> Doubt<'a> {
 
     fn is_conventional(&self, program: &Expanded) -> bool {
         variable(program).is_some_and(|name| {
-            (PROGRAMS.contains(&name) || PREFIXES.contains(&name)) && self.assignments(name).next().is_none()
+            // A prefix may be empty, so it has no quotes. The next word is then read as a program as well.
+            let is_known = PROGRAMS.contains(&name) || (PREFIXES.contains(&name) && program.may_split);
+            is_known && self.assignments(name).next().is_none()
         })
+    }
+
+    /// `true` for `$SHELL` that gets no code: no argument except for options of a login, and no standard input.
+    fn is_login_shell(&self, command: &SimpleCommand) -> bool {
+        let is_option = |arg: &Expanded| matches!(arg.text.as_str(), "-l" | "-i" | "--login");
+        variable(&command.program) == Some("SHELL")
+            && self.assignments("SHELL").next().is_none()
+            && command.args.iter().all(is_option)
+            && command.fed_by.is_empty()
+            && command.input.is_none()
     }
 
     /// `true` if the word is a temporary file or directory, or is in one.

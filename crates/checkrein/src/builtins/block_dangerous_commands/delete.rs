@@ -187,15 +187,27 @@ fn could_be_important(word: &Expanded, context: &Context<'_>) -> bool {
     if word.known || context.doubt.is_temporary(word) {
         return false;
     }
+    if climbs_to_important(word) {
+        return true;
+    }
     let above = context.cwd.ancestors().filter_map(Path::to_str);
     let mut important = SYSTEM.iter().copied().chain(context.home).chain(above);
     important.any(|path| word.could_be(path) || (path != "/" && word.could_be(&format!("{path}/"))))
 }
 
+/// Names of important directories below the root.
+const BELOW_ROOT: &[&str] = &["boot", "dev", "etc", "home", "proc", "root", "sys", "usr", "Users", "System", "Library"];
+
+/// `true` if `..` follows an unknown part, and the path ends there or in the name of an important directory.
+fn climbs_to_important(word: &Expanded) -> bool {
+    let Some(behind) = word.unknown.last().and_then(|range| word.text.get(range.end..)) else { return false };
+    let names: Vec<_> = behind.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
+    let Some(climb) = names.iter().rposition(|name| *name == "..") else { return false };
+    names.get(climb + 1).is_none_or(|name| BELOW_ROOT.contains(name))
+}
+
 /// `true` if a relative path is the working directory, above it, or a system directory below the root.
 fn could_be_important_in_any_directory(word: &Expanded) -> bool {
-    const BELOW_ROOT: &[&str] =
-        &["boot", "dev", "etc", "home", "proc", "root", "sys", "usr", "Users", "System", "Library"];
     let text = word.text.trim_start_matches("./").trim_end_matches('/');
     let is_all = |text: &str| text.is_empty() || text == "." || (word.glob && text.contains('*') && text.len() <= 2);
     !word.text.starts_with('/') && (is_all(text) || text.starts_with("..") || BELOW_ROOT.contains(&text))

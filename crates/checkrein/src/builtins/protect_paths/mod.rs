@@ -15,8 +15,9 @@
 //! systems.
 //!
 //! With `--read`, the builtin also denies tools that read such a file, and shell commands that name it as a file: `cat .env`,
-//! `source .env`, `< .env`. It asks about `grep -r` in a directory that contains such a file. Programs that only show the
-//! name of a file are allowed, such as `ls`. Other programs that read whole directories are not noticed.
+//! `source .env`, `< .env`. It asks about `grep -r` and `rg --hidden` in a directory that contains such a file, unless their
+//! options exclude it. It also asks about `find -name` if another program reads such a file from its list. Programs that
+//! only show the name of a file are allowed, such as `ls`. Other programs that read whole directories are not noticed.
 //!
 //! - **Arguments**: `--read` and patterns. Without a slash, a pattern matches a name in any directory (`.env`, `*.pem`). With a slash,
 //!   it is a path from the working directory (`config/prod.yaml`, `secrets/**`), from home (`~/.ssh`) or from the root
@@ -28,6 +29,7 @@
 
 pub(super) mod named;
 mod reads;
+mod searches;
 mod targets;
 
 use std::path::{Path, PathBuf};

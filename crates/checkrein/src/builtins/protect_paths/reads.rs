@@ -1,13 +1,14 @@
 //! Finds the protected files that a tool call reads, for `protect_paths --read`.
 //!
-//! A command reads a file if one of its words names it. Words that are not files, such as the pattern of `grep`, are left out,
-//! and so are programs that only show names. An unknown word (`cat $F`) is no reason to ask: such commands are common.
+//! A command reads a file if one of its words names it. Words that are not files, such as the pattern of `grep` and
+//! exclusions, are left out, and so are programs that only show names. An unknown word (`cat $F`) is no reason to ask: such
+//! commands are common.
 
 use std::path::Path;
 
 use checkrein_core::{Event, Opinion};
 
-use super::{AffectedPath, Reach, could_be_named, find_protected, named};
+use super::{AffectedPath, Reach, could_be_named, find_protected, named, searches};
 use crate::builtins::commands::parse_commands;
 use crate::builtins::global_options;
 use crate::builtins::json_strings::strings;
@@ -49,7 +50,9 @@ pub(super) fn check(event: &Event, patterns: &ResolvedPatterns, cwd: &Path, home
         return denied(&file, pattern);
     }
     let mut question = None;
-    for command in &parse_commands(event, home, cwd).simple_commands {
+    let commands = parse_commands(event, home, cwd).simple_commands;
+    let is_reader = |program: &str| !SHOW_NAMES.contains(&program);
+    for command in &commands {
         for word in words(command) {
             if !word.known {
                 if could_be_named(&word, patterns) {
@@ -64,14 +67,15 @@ pub(super) fn check(event: &Event, patterns: &ResolvedPatterns, cwd: &Path, home
                 return denied(&file, pattern);
             }
         }
-        if let Some((file, pattern)) = searched_trees(command).iter().find_map(|path| find_protected(path, patterns)) {
+        if let Some((file, pattern)) = searches::find_read(command, &commands, &is_reader, patterns) {
+            let way = match command.name.as_str() {
+                "find" => "name other files",
+                "rg" => "name the files to search, or exclude it with --glob",
+                _ => "name the files to search, or use --exclude",
+            };
             question.get_or_insert_with(|| {
-                format!(
-                    "`{}` reads {}, which is protected by the pattern `{pattern}`; name the files to search, or use \
-                     --exclude",
-                    command.name,
-                    file.display()
-                )
+                let file = file.display();
+                format!("`{}` reads {file}, which is protected by the pattern `{pattern}`; {way}", command.name)
             });
         }
     }
@@ -94,7 +98,8 @@ fn words(command: &SimpleCommand) -> Vec<Expanded> {
         }
         args = &args[index + 1..];
     }
-    let script = Options::new(command).operands().next().filter(|_| {
+    let args = searches::without_exclusions(name, args);
+    let script = Options::of(name, &args).operands().next().filter(|_| {
         let has_option = Options::new(command).has("ef", &["expression", "file", "regexp"]);
         SCRIPT_FIRST.contains(&name) && !has_option
     });
@@ -114,23 +119,6 @@ fn words(command: &SimpleCommand) -> Vec<Expanded> {
 
 fn known(text: &str) -> Expanded {
     Expanded { text: text.to_owned(), known: true, ..Expanded::default() }
-}
-
-/// Returns the directories that `grep -r` searches. With an option that selects files, it is quiet.
-fn searched_trees(command: &SimpleCommand) -> Vec<AffectedPath> {
-    let options = Options::new(command);
-    let is_grep = matches!(command.name.as_str(), "grep" | "egrep" | "fgrep");
-    let selects = ["include", "exclude", "exclude-dir"];
-    if !is_grep || !options.has("rR", &["recursive", "dereference-recursive"]) || options.has("", &selects) {
-        return Vec::new();
-    }
-    let skipped = usize::from(!options.has("ef", &["regexp", "file"]));
-    let mut roots: Vec<_> = options.operands().skip(skipped).filter(|root| root.known).cloned().collect();
-    if options.operands().count() <= skipped {
-        roots.push(known("."));
-    }
-    let tree = |path| AffectedPath { path, cwds: command.cwds.to_vec(), reach: Reach::Tree, names: Vec::new() };
-    roots.into_iter().map(tree).collect()
 }
 
 /// Returns the directory that a search tool reads, with the names of the files. A pattern without letters is for all files,

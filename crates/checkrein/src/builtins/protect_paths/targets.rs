@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{AffectedPath, Reach, named};
+use super::{AffectedPath, Reach, named, searches};
 use crate::builtins::find_command::Find;
 use crate::builtins::global_options;
 use crate::builtins::options::Options;
@@ -165,7 +165,8 @@ pub(super) fn in_command(command: &SimpleCommand, all: &[SimpleCommand]) -> Targ
 /// Returns the operands of a command without the scripts of editors.
 fn files(command: &SimpleCommand) -> Vec<Expanded> {
     if !matches!(command.name.as_str(), "sed" | "gsed" | "perl" | "ruby" | "awk" | "gawk" | "yq") {
-        return command.operands().cloned().collect();
+        let args = searches::without_exclusions(&command.name, &command.args);
+        return Options::of(&command.name, &args).operands().cloned().collect();
     }
     let is_script = |arg: &Expanded| {
         let text = arg.text.as_str();

@@ -36,10 +36,13 @@ pub(super) fn confirms_calls(parsed: &ParsedCommands) -> bool {
     let doubt = parsed.doubt();
     let is_confirmation = |command: &SimpleCommand| {
         let names = doubt.names(command);
-        names
-            .iter()
-            .filter_map(|name| subcommand(command, name))
-            .any(|word| if word.known { word.text == ALLOW_ONCE } else { word.could_be(ALLOW_ONCE) })
+        // A link may have any name.
+        let is_path = command.program.text.contains('/') && !is_reader(&command.name);
+        (is_path && command.args.iter().any(|arg| arg.text == ALLOW_ONCE))
+            || names
+                .iter()
+                .filter_map(|name| subcommand(command, name))
+                .any(|word| if word.known { word.text == ALLOW_ONCE } else { word.could_be(ALLOW_ONCE) })
     };
     parsed.simple_commands.iter().any(is_confirmation)
         || (parsed.parse_error.is_some() && parsed.texts.iter().any(|text| text.contains(ALLOW_ONCE)))
@@ -60,15 +63,29 @@ fn subcommand<'c>(command: &'c SimpleCommand, name: &str) -> Option<&'c Expanded
     let name = name.strip_suffix(".exe").unwrap_or(name);
     let is_word = |text: &str| text.starts_with(|c: char| c.is_ascii_alphabetic());
     match name {
-        "checkrein" => command.operands().next(),
+        "checkrein" => first_word(&command.args),
         // Other programs may start it: `npx checkrein uninstall`.
         _ if is_reader(name) => None,
-        _ => command
-            .args
-            .windows(2)
-            .find(|pair| is_checkrein(&pair[0].text) && is_word(&pair[1].text))
-            .map(|pair| &pair[1]),
+        _ => {
+            let at = command.args.iter().position(|arg| is_checkrein(&arg.text))?;
+            first_word(&command.args[at + 1..]).filter(|word| is_word(&word.text))
+        }
     }
+}
+
+/// Returns the first argument of checkrein that is neither an option nor the value of one.
+fn first_word(args: &[Expanded]) -> Option<&Expanded> {
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        match arg.text.as_str() {
+            "--color" => {
+                args.next();
+            }
+            text if text.len() > 1 && text.starts_with('-') => {}
+            _ => return Some(arg),
+        }
+    }
+    None
 }
 
 /// Returns the question if a command calls checkrein in a way that may change its guards.
