@@ -141,6 +141,42 @@ fn every_refused_call_is_logged() {
     assert!(place.run(&["audit", "verify"]).stdout.starts_with("intact: 4 entries in 1 file\n"));
 }
 
+#[test]
+fn closed_pipe_keeps_the_exit_code_of_verify() {
+    let place = place();
+    hook(&place, "rm x");
+    let log = place.dir.path().join(LOG);
+    let changed = std::fs::read_to_string(&log).unwrap().replace("\"deny\"", "\"allow\"");
+    std::fs::write(&log, changed).unwrap();
+    for json in [&[][..], &["--json"]] {
+        let arguments = [&["audit", "verify"][..], json].concat();
+        assert_eq!(place.run(&arguments).code, 1);
+        let mut command = place.command(&arguments);
+        let mut child =
+            command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let ran = place.ran(child.wait_with_output().unwrap());
+        assert_eq!((ran.code, ran.stderr.as_str()), (1, ""), "{arguments:?}");
+    }
+}
+
+#[test]
+fn log_that_cannot_be_written_is_reported() {
+    let place = place();
+    place.write("home/file", "");
+    let log = place.dir.path().join("home/file/audit.jsonl");
+    let config = format!("audit: {{path: {}}}\nhooks: []\n", log.display());
+    place.write("home/.config/checkrein/hooks.yaml", &config);
+    for arguments in [&["audit", "verify"][..], &["audit", "tail"], &["audit", "tail", "--follow"]] {
+        let ran = place.run(arguments);
+        assert_eq!(ran.code, 1, "{ran:?}");
+        assert!(
+            ran.stderr.contains("it is on, but it cannot be written") && ran.stderr.contains("is not a directory"),
+            "{arguments:?}: {ran:?}"
+        );
+    }
+}
+
 /// A dry-run hook blocks nothing and sends nothing to the agent. The log has its hypothetical effect.
 #[test]
 fn audit_dry_runs_shows_hypothetical_effects() {

@@ -47,7 +47,7 @@ fn files_of_all_agents_are_checked_as_their_own() {
     assert!(ran.stdout.contains(".gemini/settings.json:1:69: error[program-missing]"), "{}", ran.stdout);
     assert!(
         ran.stdout.ends_with(
-            "claude: 1 hook in 1 file: 0 errors, 0 warnings\ngemini: 1 hook in 1 file: 1 error, 0 warnings\n"
+            "Claude Code: 1 hook in 1 file: 0 errors, 0 warnings\nGemini CLI: 1 hook in 1 file: 1 error, 0 warnings\n"
         ),
         "{}",
         ran.stdout
@@ -80,7 +80,7 @@ fn file_on_the_command_line_needs_hooks() {
         (&["check", "settings.yaml"], 0, ""),
         (&["check", "other.json", "--as", "claude"], 1, "it has no `hooks`, only `events`"),
         (&["check", "gemini.json", "--as", "codex"], 1, "error["),
-        (&["check", ".claude/settings.json"], 0, "claude: 1 hook in 1 file"),
+        (&["check", ".claude/settings.json"], 0, "Claude Code: 1 hook in 1 file"),
     ] {
         let ran = place.run(call);
         assert!(ran.code == code && ran.stdout.contains(told), "{call:?}: {}", ran.stdout);
@@ -148,4 +148,23 @@ fn consequence_follows_its_cause() {
     let place = Place::with(&[(".checkrein/hooks.yaml", "hooks: [{event: Foo, command: x}]")]);
     let told = place.run(&["check"]).stdout;
     assert!(told.contains("lists all events") && told.lines().all(|line| line.len() < 160), "{told}");
+}
+
+#[test]
+fn scripts_in_the_home_directory_are_checked() {
+    let place = Place::with(&[("home/ne.sh", "exit 0\n"), ("home/fine.sh", "#!/bin/sh\nexit 0\n")]);
+    for (command, code) in [
+        ("~/missing.sh", "script-missing"),
+        ("$HOME/missing.sh", "script-missing"),
+        (r#"'"${HOME}/missing.sh"'"#, "script-missing"),
+        ("sh ~/missing.sh", "script-missing"),
+        ("~/ne.sh", "not-executable"),
+    ] {
+        place.write(".checkrein/hooks.yaml", &format!("hooks: [{{id: a, event: PreToolUse, command: {command}}}]"));
+        let ran = place.run(&["check"]);
+        assert!(ran.code == 1 && ran.stdout.contains(&format!("error[{code}]")), "{command}: {ran:?}");
+    }
+    place.write(".checkrein/hooks.yaml", "hooks: [{id: a, event: PreToolUse, command: ~/fine.sh}]");
+    let ran = place.run(&["check"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
 }

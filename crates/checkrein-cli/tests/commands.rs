@@ -234,7 +234,7 @@ fn convert_lists_losses_and_refuses_to_lose_blocking_hooks() {
     ]);
     assert_eq!(ran.code, 2, "{}{}", ran.stdout, ran.stderr);
     let again = place.run(&["convert", "--from", "native", "--to", "native", "--output", "out.json"]);
-    assert!(again.code == 1 && again.stderr.contains("cannot write out.json"), "{}", again.stderr);
+    assert!(again.code == 1 && again.stderr.contains("`out.json` already exists"), "{}", again.stderr);
 }
 
 /// Runs the program with a closed pipe as standard output.

@@ -57,13 +57,38 @@ fn lost_hook_is_an_error() {
 }
 
 #[test]
+fn lost_dry_run_is_no_lost_gate() {
+    let hooks = "hooks: [{id: tried, event: PreToolUse, matcher: Bash, command: 'exit 2', dry_run: true}]\n";
+    let place = Place::with(&[("hooks.yaml", hooks)]);
+    let (code, json) = place.run_json(&["convert", "--from", "native", "--to", "claude", "hooks.yaml", "--json"]);
+    assert_eq!((code, &json["gates_lost"]), (1, &serde_json::json!(0)), "{json:#}");
+    let ran = place.run(&["convert", "--from", "native", "--to", "claude", "hooks.yaml"]);
+    assert!(ran.stderr.contains("is dropped: it is a dry run") && !ran.stderr.contains("no longer block"), "{ran:?}");
+}
+
+#[test]
+fn output_has_the_format_of_its_extension() {
+    let hooks = "hooks: [{id: no, event: PreToolUse, matcher: Bash, command: 'exit 2'}]\n";
+    let place = Place::with(&[(".claude/settings.json", GUARD), ("hooks.yaml", hooks)]);
+    let to_toml = ["convert", "--from", "claude", "--to", "native", "--output", "out.toml"];
+    for force in [&[][..], &["--force"]] {
+        let ran = place.run(&[&to_toml[..], force].concat());
+        assert_eq!(ran.code, 64, "{ran:?}");
+        assert!(ran.stderr.contains("are written as JSON; use a file name with `.json` or `.yaml`"), "{ran:?}");
+        assert!(!place.dir.path().join("out.toml").exists());
+    }
+    let ran = place.run(&["convert", "--from", "native", "--to", "ub", "hooks.yaml", "--output", "ub.json"]);
+    assert!(ran.code == 64 && ran.stderr.contains("are written as YAML; use a file name with `.yaml`"), "{ran:?}");
+}
+
+#[test]
 fn installed_entries_are_not_converted() {
     let place = Place::with(&[]);
     place.run(&["install", "claude", "--project", "--yes"]);
     let ran = place.run(&["convert", "--from", "claude", "--to", "native"]);
     assert_eq!(ran.code, 1, "{}", ran.stderr);
     assert!(ran.stderr.contains("that `checkrein install` added"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("no claude hooks to convert"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no Claude Code hooks to convert"), "{}", ran.stderr);
     // Nor are they hooks that a user might look for.
     let ran = place.run(&["list"]);
     assert!(!ran.stderr.contains("--as claude"), "{}", ran.stderr);

@@ -180,3 +180,28 @@ fn approval_beside_an_unreadable_file_is_incomplete() {
     assert_eq!(ran.code, 1, "{ran:?}");
     assert!(ran.stderr.contains("approved 1 hook") && ran.stderr.contains("not all hooks were read"), "{ran:?}");
 }
+
+#[test]
+fn hooks_that_cannot_be_loaded_are_shown_as_broken() {
+    for hook in [
+        "builtin: no_such_builtin",
+        "builtin: block_dangerous_commands, args: [--deny=no_such_rule]",
+        "builtin: protect_paths",
+    ] {
+        let hooks = format!("hooks: [{{id: guard, event: PreToolUse, {hook}}}]\n");
+        let place = Place::with(&[(".checkrein/hooks.yaml", &hooks)]);
+        let list = place.run(&["list"]);
+        let (_, shown) = list.stdout.split_once("Not loaded\n").unwrap_or_else(|| panic!("{list:?}"));
+        assert!(shown.contains("  guard  .checkrein/hooks.yaml:1 (project)\n"), "{shown}");
+        assert!(shown.ends_with("    blocks PreToolUse\n"), "{shown}");
+        assert_eq!(place.run(&["status", "--effective"]).code, 1, "{hook}");
+        let (code, json) = place.run_json(&["status", "--effective", "--json"]);
+        let guard = json["hooks"].as_array().unwrap().iter().find(|hook| hook["id"] == "guard").unwrap();
+        assert_eq!((code, &guard["state"]), (1, &"broken".into()), "{json}");
+        let diagnostics = json["diagnostics"].to_string();
+        assert!(diagnostics.contains("not-loaded") && guard["why"].is_string(), "{hook}: {diagnostics}");
+        // Hooks without approval block nothing.
+        let place = Place::untrusted(&[(".checkrein/hooks.yaml", &hooks)]);
+        assert!(!place.run(&["list"]).stdout.contains("Not loaded"), "{hook}");
+    }
+}

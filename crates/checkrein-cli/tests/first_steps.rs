@@ -246,10 +246,11 @@ fn recipe_formats_changed_files() {
     let file = |name: &str| json!({ "file_path": place.dir.path().canonicalize().unwrap().join(name), "content": "x" });
     for (agent, tool, input, files) in [
         ("claude", "Write", file("a.rs"), &["a.rs"][..]),
+        ("claude", "Write", file("with space.rs"), &["with space.rs"]),
         ("codex", "apply_patch", patch, &["b.rs", "c.rs"]),
         ("claude", "Write", file("notes.md"), &[]),
     ] {
-        for name in ["a.rs", "b.rs", "c.rs", "notes.md"] {
+        for name in ["a.rs", "b.rs", "c.rs", "with space.rs", "notes.md"] {
             place.write(name, "x\n");
         }
         let mut command = place.command(&["hook", agent]);
@@ -260,7 +261,7 @@ fn recipe_formats_changed_files() {
         child.stdin.take().unwrap().write_all(payload.as_bytes()).unwrap();
         let ran = place.ran(child.wait_with_output().unwrap());
         assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{agent}: {ran:?}");
-        for name in ["a.rs", "b.rs", "c.rs", "notes.md"] {
+        for name in ["a.rs", "b.rs", "c.rs", "with space.rs", "notes.md"] {
             let text = std::fs::read_to_string(place.dir.path().join(name)).unwrap();
             assert_eq!(text.contains("formatted"), files.contains(&name), "{agent}: {name}: {ran:?}");
         }

@@ -29,7 +29,7 @@ const ODD: &[(&str, &[&str])] = &[
     ("link to a fifo", &["a named pipe"]),
     ("socket", &["a socket"]),
     ("directory", &["a directory"]),
-    ("loop", &["part of a loop", "Too many levels"]),
+    ("loop", &["part of a loop", "Too many levels", "Symbolic link loop"]),
     ("sparse", &["1099511627776 bytes", "longer than", "more than"]),
     ("utf-16", &["UTF-8", "invalid JSON", "exists", "not an entry"]),
 ];

@@ -46,6 +46,20 @@ fn audit(place: &Place) -> Vec<serde_json::Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
+/// Files of kept answers.
+fn answer_files(place: &Place) -> Vec<std::path::PathBuf> {
+    let answers = place.home.path().join(".local/state/checkrein/sessions/answers");
+    std::fs::read_dir(answers).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
+/// Sets the age of all kept answers, in seconds.
+fn set_age(place: &Place, seconds: u64) {
+    let time = std::time::SystemTime::now() - std::time::Duration::from_secs(seconds);
+    for path in answer_files(place) {
+        std::fs::OpenOptions::new().write(true).open(path).unwrap().set_modified(time).unwrap();
+    }
+}
+
 /// Records of repetitions in the audit log.
 fn repeats(place: &Place) -> usize {
     let is_repeat = |line: &&serde_json::Value| line.to_string().contains(r#""repeat":true"#);
@@ -94,6 +108,7 @@ fn later_arrival_gets_the_same_answer() {
     let place = Place::with(&[(USER, HOOKS)]);
     let payload = call("s", "id", "ls");
     let first = place.run_with(&["hook", "claude"], &payload);
+    set_age(&place, 0);
     let second = place.run_with(&["hook", "claude"], &payload);
     assert_eq!((&first.stdout, first.code), (&second.stdout, second.code));
     assert_eq!(lines(&place, "runs"), 1);
@@ -108,6 +123,28 @@ fn later_arrival_gets_the_same_answer() {
     assert_eq!(repeated["record"]["verdict"]["decision"], "deny");
     assert!(repeated["record"]["hooks"].as_array().unwrap().is_empty());
     assert!(place.run(&["audit", "tail"]).stdout.contains("delivered again"), "the log shows it");
+}
+
+/// The state that a hook reads can change, and some model servers use an id again.
+#[test]
+fn old_answer_is_not_used() {
+    let hooks =
+        "hooks:\n  - {id: g, event: PreToolUse, command: 'test ! -e \"$HOME/locked\" || { echo no >&2; exit 2; }'}\n";
+    let place = Place::with(&[(USER, hooks)]);
+    let payload = call("s", "call_0", "ls");
+    let first = place.run_with(&["hook", "claude"], &payload);
+    assert!(!first.stdout.contains("\"deny\""), "{first:?}");
+    place.write("home/locked", "");
+    set_age(&place, 11);
+    let second = place.run_with(&["hook", "claude"], &payload);
+    assert!(second.stdout.contains("\"deny\""), "{second:?}");
+    // Any later call deletes old answers.
+    set_age(&place, 11);
+    let old = answer_files(&place);
+    place.run_with(&["hook", "claude"], &call("s", "call_1", "ls"));
+    assert_eq!(old.len(), 1);
+    assert!(!old[0].exists());
+    assert_eq!(answer_files(&place).len(), 1);
 }
 
 #[test]
@@ -209,8 +246,7 @@ fn damaged_answers_are_not_used() {
     let place = Place::with(&[(USER, HOOKS)]);
     let payload = call("s", "id", "ls");
     let first = place.run_with(&["hook", "claude"], &payload);
-    let answers = place.home.path().join(".local/state/checkrein/sessions/answers");
-    let files: Vec<_> = std::fs::read_dir(answers).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let files = answer_files(&place);
     assert_eq!(files.len(), 1);
     for (runs, damage) in [(2, "{"), (3, r#"{"stdout":"{}"}"#), (4, "null")] {
         std::fs::write(&files[0], damage).unwrap();

@@ -72,6 +72,8 @@ fn input_that_the_agent_did_not_receive_is_not_effective() {
     for (agent, sent, told, effective) in [
         ("claude", bash("PreToolUse", "Bash"), "no_opinion", new.clone()),
         ("copilot", bash("PreToolUse", "Bash"), "no_opinion", new.clone()),
+        // Codex reads a new input only beside an allow.
+        ("codex", bash("PreToolUse", "Bash"), "allow", new.clone()),
         (
             "gemini",
             bash("BeforeTool", "run_shell_command"),

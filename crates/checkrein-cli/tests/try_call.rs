@@ -54,6 +54,12 @@ fn tools_and_files_have_the_names_of_each_agent() {
     assert!(ran.stdout.ends_with("codex   skipped (codex has no tool for `Read`)\n"), "{ran:?}");
     let input = r#"{"url": "https://x.test"}"#;
     assert_eq!(place.run(&["try", "--tool", "WebFetch", "--input", input, "--as", "claude"]).code, 0);
+    // The name of another agent's tool.
+    let ran = place.run(&["try", "--tool", "run_shell_command", "ls", "--as", "gemini,claude"]);
+    assert!(ran.stdout.contains("claude  skipped (claude has no tool for `run_shell_command`)\n"), "{ran:?}");
+    for tool in ["mcp__files__list", "deploy_everything"] {
+        assert_eq!(place.run(&["try", "--tool", tool, "--input", input, "--as", "claude"]).code, 0, "{tool}");
+    }
 }
 
 /// Removes the code of `checkrein allow-once`, which a trial does not have.
@@ -125,6 +131,11 @@ fn agents_that_do_not_call_checkrein_are_named() {
     place.run(&["install", "claude", "--yes"]);
     let ran = place.run(&["try", "ls"]);
     assert_eq!(ran.stdout, "claude  no opinion\n        goes on as without hooks\n", "{ran:?}");
+    // An agent is shown once.
+    assert_eq!(place.run(&["try", "ls", "--as", "claude,claude"]).stdout, ran.stdout);
+    // `checkrein install` does not know this one.
+    let ran = place.run(&["try", "ls", "--as", "native"]);
+    assert!(ran.code == 0 && !ran.stdout.contains("checkrein install"), "{ran:?}");
 }
 
 #[test]
@@ -161,6 +172,9 @@ fn questions_without_a_meaning_are_usage_errors() {
         (&["try", "--path", "x", "--event", "Stop"], "`Stop` has no tool"),
         (&["try", "ls", "--path", "x"], "cannot be used with"),
         (&["try", "ls", "--as", "claud"], "did you mean `claude`?"),
+        (&["try", "--tool", "Bahs", "ls"], "unknown tool `Bahs`; common names are `Bash`"),
+        (&["try", "--tool", "Wrte", "--path", "x"], "unknown tool `Wrte`; did you mean `Write`?"),
+        (&["try", "--tool", "Wrte", "--input", "{}"], "did you mean `Write`?"),
     ] {
         let ran = place.run(call);
         assert!(ran.code == 64 && ran.stderr.contains(says) && ran.stdout.is_empty(), "{call:?}: {ran:?}");

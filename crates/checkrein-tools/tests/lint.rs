@@ -53,6 +53,14 @@ fn every_lint_reports_its_problem_only() {
     assert_eq!(codes_for_script("#!/no/such/shell\necho no >&2\nexit 2\n"), ["bad-shebang"]);
     assert_eq!(codes_for_script("#!/bin/sh\necho no >&2\r\nexit 2\n"), ["crlf"]);
     assert_eq!(codes("bash", "", "true", None), ["matcher-fits-nothing"]);
+    assert_eq!(codes("bash|Write", "", "true", None), ["matcher-fits-nothing"]);
+    assert_eq!(codes("bash|Bash", "", "true", None), [""; 0]);
+    for rule in ["bash(rm *)", "Shell(rm *)"] {
+        assert_eq!(codes("", &format!(r#","if":"{rule}""#), "true", None), ["matcher-fits-nothing"], "{rule}");
+    }
+    for rule in ["Bash(rm *)", "mcp__db__query", "Web*"] {
+        assert_eq!(codes("", &format!(r#","if":"{rule}""#), "true", None), [""; 0], "{rule}");
+    }
     assert_eq!(codes("mcp__db__.*", "", "true", None), [""; 0]);
     assert_eq!(codes("Bash(git *)", "", "true", None), ["rule-in-matcher"]);
     assert_eq!(codes("Bash", r#","async":true"#, "true", None), ["background-gate"]);

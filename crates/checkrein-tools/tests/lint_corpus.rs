@@ -182,6 +182,11 @@ fn hooks_that_an_engine_cannot_load() {
         ("event: PreToolUse, matcher: 'mcp__github__.*', command: date", NONE),
         ("event: PreToolUse, matcher: 'Bash|Deploy', command: date", NONE),
         ("event: PreToolUse, matcher: Deploy, command: date", NONE),
+        ("event: PreToolUse, matcher: 'bash|Write', command: date", &["warning[matcher-fits-nothing]"]),
+        ("event: PreToolUse, matcher: 'bash|Bash', command: date", NONE),
+        ("event: PreToolUse, if: 'bash(rm *)', command: date", &["warning[matcher-fits-nothing]"]),
+        ("event: PreToolUse, if: 'Shell(rm *)', command: date", NONE),
+        ("event: PreToolUse, command: ~/s.sh, args: [x]", &["error[program-missing]"]),
         (
             "event: PreToolUse, matcher: Bash, if: 'Bash(git push --force *)', command: date",
             &["warning[evadable-rule]"],

@@ -85,6 +85,9 @@ fn show(out: &mut impl Write, waiting: &WaitingCall) -> Result<()> {
     };
     row("agent", agent)?;
     row("project", &call.project.to_string_lossy())?;
+    if let Some(cwd) = call.cwd.as_deref().filter(|cwd| std::path::Path::new(cwd) != call.project) {
+        row("in", cwd)?;
+    }
     row("tool", &call.tool)?;
     for (label, text) in fields(&call.input) {
         row(&label, &text)?;

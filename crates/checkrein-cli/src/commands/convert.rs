@@ -8,7 +8,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use checkrein::HookSpec;
+use checkrein::dialects::Dialect;
+use checkrein::document::Format;
+use checkrein::{HookSpec, RawJson};
 use checkrein_tools::convert::{Conversion, Loss, LossKind, convert};
 use checkrein_tools::lint::calls_checkrein;
 use serde_json::{Value, json};
@@ -16,7 +18,7 @@ use serde_json::{Value, json};
 use super::config::{self, directory, sources};
 use super::dialect::DialectName;
 use super::output_file;
-use crate::exit::{self, Exit};
+use crate::exit::{self, Exit, UsageErrorExt};
 
 /// Translate hooks to the format of another agent
 ///
@@ -68,6 +70,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     }
     let conversion =
         convert(&hooks, to, &dir).with_context(|| format!("checkrein cannot write hook files of {}", to.title()))?;
+    if let Some(path) = &arguments.output {
+        check_extension(path, &conversion.text, to).usage_error()?;
+    }
     let gates = gates_lost(&conversion, &hooks);
     let refused = gates > 0 && !arguments.force;
     let output = arguments.output.as_ref().filter(|_| !refused);
@@ -97,6 +102,22 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         std::io::stdout().write_all(super::visible::result(&conversion.text).as_bytes())?;
     }
     Ok(code)
+}
+
+/// Refuses a file whose extension names another format than that of the text. JSON is valid YAML.
+fn check_extension(path: &Path, text: &str, to: &Dialect) -> Result<()> {
+    let is_json = RawJson::parse(text).is_ok();
+    let fits = match Format::from_path(path) {
+        Some(Format::Json | Format::Jsonc) => is_json,
+        Some(Format::Toml) => false,
+        Some(Format::Yaml) | None => true,
+    };
+    if fits {
+        return Ok(());
+    }
+    let (format, extensions) = if is_json { ("JSON", "`.json` or `.yaml`") } else { ("YAML", "`.yaml`") };
+    let (path, title) = (path.display(), to.title());
+    bail!("cannot write `{path}`: hooks for {title} are written as {format}; use a file name with {extensions}")
 }
 
 fn write(path: &Path, text: &str, over: bool) -> Result<()> {

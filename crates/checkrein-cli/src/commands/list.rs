@@ -11,12 +11,16 @@ use checkrein::dialects::{CommandLine, HandlerSpec};
 use checkrein::hook::HookState;
 use checkrein::hook_files::Loaded;
 use checkrein::{EventKind, FailureKind, FailurePolicy, HookSpec};
-use owo_colors::OwoColorize;
+use checkrein_tools::lint;
+use owo_colors::{OwoColorize, Style};
 use serde_json::{Value, json};
 
 use super::config::{self, ConfigArguments};
 use super::{display_path, display_source, is_verbose, layout, printable, shorten_paths};
 use crate::exit::{self, Exit};
+
+/// Number of events of one broken hook that are listed without `-v`.
+const SHOWN_EVENTS: usize = 8;
 
 /// List all hooks in the order in which they run
 ///
@@ -44,6 +48,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let mut loaded = arguments.config.load()?;
     loaded.verify_scripts();
     config::print_diagnostics_of_loaded(&loaded);
+    // The list itself shows these errors.
+    lint::mark_broken(dialect, &mut loaded.hooks, &arguments.config.directory()?);
     config::hint_at_others(dialect, &arguments.config.config, &loaded, &arguments.config.directory()?);
     let mut hooks: Vec<_> = loaded.hooks.iter().collect();
     hooks.sort_by_key(|hook| hook.rank());
@@ -167,8 +173,28 @@ fn show_broken(out: &mut impl Write, loaded: &Loaded, broken: &[&HookSpec]) -> R
             false => writeln!(out, "  {}  {place}", printable(&info.id))?,
         }
         layout::paragraph(out, 4, &why)?;
+        let blocked = blocked_events(hook);
+        match blocked.len() {
+            0 => {}
+            count if count > SHOWN_EVENTS && !is_verbose() => {
+                writeln!(out, "    blocks {count} events (-v lists them)")?;
+            }
+            _ => layout::list(out, 4, "blocks", Style::new().red(), &blocked)?,
+        }
     }
     Ok(())
+}
+
+/// Events that a broken hook blocks until it is fixed or removed.
+fn blocked_events(hook: &HookSpec) -> Vec<&str> {
+    if hook.background || hook.info.dry_run {
+        return Vec::new();
+    }
+    let is_blocked = |kind: &&EventKind| {
+        hook.dialect.is_gate(kind) && hook.failure_effect(kind, FailureKind::Schema) == FailurePolicy::Closed
+    };
+    let kinds = hook.kinds.iter().filter(is_blocked);
+    kinds.map(|kind| hook.dialect.name_of(kind).unwrap_or(kind.name())).collect()
 }
 
 /// `true` if the hook represents a whole file that cannot be read.

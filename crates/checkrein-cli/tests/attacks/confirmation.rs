@@ -108,6 +108,13 @@ fn agent_cannot_confirm_its_own_call() {
         ("Write", json!({ "file_path": "x.sh", "content": format!("checkrein allow-once {code}") })),
         ("Edit", json!({ "file_path": "x.sh", "old_string": "a", "new_string": code })),
         ("mcp__term__run", json!({ "line": code })),
+        ("Bash", json!({ "command": "script -qc 'checkrein --color always allow-once -y X' /dev/null" })),
+        ("Bash", json!({ "command": "./k --color always allow-once -y X" })),
+        ("Bash", json!({ "command": "cd ~/.local/state/checkrein/allow-once && ls" })),
+        ("Bash", json!({ "command": "cd ~/.local/state/checkrein; for f in allow-once/*; do mv $f x; done" })),
+        ("Bash", json!({ "command": "for f in *.pending; do mv $f ${f%.pending}.granted; done" })),
+        ("Write", json!({ "file_path": "/home/ann/.local/state/checkrein/allow-once/x", "content": "" })),
+        ("mcp__fs__move", json!({ "from": "a", "to": "/home/ann/.local/state/checkrein/allow-once/x" })),
     ];
     for agent in ["codex", "claude"] {
         for (tool, input) in &calls {

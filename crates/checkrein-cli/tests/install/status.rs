@@ -71,6 +71,10 @@ fn status_reports_unreadable_settings() {
     let user = &agent["places"][0];
     assert_eq!((code, user["state"].as_str()), (1, Some("broken")));
     assert!(user["why"].as_str().unwrap().contains("settings.json:1:"), "{user}");
+    let ran = place.run(&["status", "claude", "--no-versions"]);
+    let line = ran.stdout.lines().find(|line| line.contains("broken")).unwrap();
+    assert!(line.ends_with("invalid JSON: expected a value, found the end of the file"), "{ran:?}");
+    assert!(!ran.stdout.contains("<U+000A>") && !ran.stderr.contains("calls checkrein"), "{ran:?}");
 }
 
 /// A program in a package, which must not be started.
@@ -131,7 +135,44 @@ fn status_fails_unless_checkrein_is_installed() {
     place.fine(&["install", "claude"]);
     place.fine(&["status"]);
     place.fine(&["status", "claude"]);
-    assert_eq!(place.run(&["status", "gemini"]).code, 1);
+    let ran = place.run(&["status", "gemini"]);
+    let note = "gemini does not call checkrein; run `checkrein install gemini`";
+    assert!(ran.code == 1 && ran.stderr.contains(note) && !ran.stderr.contains("no agent calls"), "{ran:?}");
+    assert!(place.run(&["status", "claude", "gemini"]).stderr.contains(note));
+}
+
+/// In the home directory, the settings of the project are those of the user.
+#[test]
+fn settings_in_the_home_directory_are_those_of_the_user() {
+    let place = Place::with(&[]);
+    let home = place.home.path().canonicalize().unwrap();
+    let run = |arguments: &[&str]| place.ran(place.command(arguments).current_dir(&home).output().unwrap());
+    for arguments in [&["install", "claude", "--project", "--yes"][..], &["install", "claude", "--yes"]] {
+        let is_project = arguments.contains(&"--project");
+        let ran = run(arguments);
+        assert_eq!(ran.code, i32::from(is_project), "{ran:?}");
+        let text = ran.stderr.replace('\n', " ");
+        let reason = "this is your own settings file; run `checkrein install claude`";
+        assert_eq!(text.contains(reason), is_project, "{ran:?}");
+        assert!(!text.contains("calls both"), "{ran:?}");
+    }
+    let before = std::fs::read_to_string(home.join(".claude/settings.json")).unwrap();
+    assert_eq!(run(&["install", "claude", "--project", "--yes"]).code, 1);
+    assert_eq!(std::fs::read_to_string(home.join(".claude/settings.json")).unwrap(), before);
+    let ran = run(&["status", "claude", "--no-versions"]);
+    assert!(ran.code == 0 && ran.stdout.contains("  user     installed"), "{ran:?}");
+    assert!(!ran.stdout.contains("  project ") && !ran.stdout.contains("calls both"), "{ran:?}");
+}
+
+/// `checkrein hook` would not trust this home directory, and deny all calls.
+#[test]
+fn install_refuses_a_home_directory_in_a_work_tree() {
+    let place = Place::with(&[]);
+    std::fs::create_dir(place.home.path().join(".git")).unwrap();
+    let ran = place.run(&["install", "claude", "--yes"]);
+    let text = ran.stderr.replace('\n', " ");
+    assert!(ran.code != 0 && text.contains("is inside of the git work tree"), "{ran:?}");
+    assert!(text.contains("--home DIR") && !place.path(CLAUDE).exists(), "{ran:?}");
 }
 
 /// Settings that switch hooks off, observed in the agents, and settings that do not.

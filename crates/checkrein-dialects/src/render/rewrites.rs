@@ -91,9 +91,22 @@ impl VerdictRenderer<'_> {
                 && let Ok(json) = RawJson::parse(json)
             {
                 self.put(path, &json);
+                // The agent reads this allow like that of a hook.
+                if self.answer.decision == Decision::NoOpinion && self.is_allow(path, &json) {
+                    self.answer.decision = Decision::Allow;
+                }
             }
             self.answer.rewrites.insert(target, effective);
         }
+    }
+
+    /// `true` if the agent reads this value at this path as an allow.
+    fn is_allow(&self, path: &str, value: &RawJson) -> bool {
+        self.keys().any(|(_, key)| {
+            let KeyMeaning::Decision(words) = key.means else { return false };
+            let mut allows = words.iter().filter(|(_, means)| *means == Decision::Allow);
+            key.paths.contains(&path) && allows.any(|(word, _)| RawJson::string(word) == *value)
+        })
     }
 
     /// Denies the operation, because the agent cannot receive a rewrite. The reason contains the new value.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use checkrein::audit::{AuditEntry, EntryKind};
 use checkrein::hook_files::Loaded;
 use checkrein::internal::calls_allow_once;
-use checkrein_core::{Event, HookInfo, Opinion, Rules, Scope, Settlement, Source, Verdict};
+use checkrein_core::{Event, HookInfo, Opinion, RawJson, Rules, Scope, Settlement, Source, Verdict};
 use checkrein_dialects::AnswerExtras;
 
 use super::failure_response::append;
@@ -23,11 +23,26 @@ const ONLY_THE_USER: &str = "only the user may confirm a call with `checkrein al
 /// Tools that can run a command or prepare one, by their shared names.
 const TOOLS: &[&str] = &["Bash", "Write", "Edit", "MultiEdit", "NotebookEdit"];
 
+/// `true` if a command or a path names the directory of confirmations, or the name of a confirmed call in it. No tool of an agent
+/// needs these files.
+fn names_confirmations(event: &Event, input: &RawJson) -> bool {
+    let is_shell = event.tool_aliases().chain(event.tool_name()).any(|name| name == "Bash");
+    let Some(entries) = input.entries() else { return false };
+    entries.filter(|entry| entry.key() != "description").any(|entry| {
+        let text = entry.text().unwrap_or_else(|| entry.value().into());
+        let is_code = is_shell || !text.contains('\n');
+        is_code
+            && (text.contains("checkrein/allow-once")
+                || (is_shell && (text.contains("allow-once/") || text.contains(".granted"))))
+    })
+}
+
 impl AgentAdapter {
     /// `true` if a payload may contain a call that [`confirms_itself`](Self::confirms_itself). Most do not, and are not decoded.
     pub(super) fn may_confirm_itself(&self, payload: &str) -> bool {
         payload.contains("checkrein")
             || payload.contains("allow-once")
+            || payload.contains(".granted")
             || self.waiting_calls.as_ref().is_some_and(|waiting| waiting.code_in(payload).is_some())
     }
 
@@ -39,8 +54,10 @@ impl AgentAdapter {
         }
         let cwd = event.envelope.cwd.as_deref().map_or(dir, Path::new);
         let mut names = event.tool_aliases().chain(event.tool_name());
+        let names_files = || names_confirmations(event, input);
         let gets_code = || self.waiting_calls.as_ref().is_some_and(|waiting| waiting.code_in(input.as_str()).is_some());
         calls_allow_once(event, cwd, None)
+            || names_files()
             || (names.any(|name| TOOLS.contains(&name) || name.starts_with("mcp__")) && gets_code())
     }
 

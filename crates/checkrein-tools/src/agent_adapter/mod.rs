@@ -113,6 +113,8 @@ pub struct AgentResponse {
     /// `true` if there are background hooks. They have not run: [`AgentAdapter::in_background`] runs them, in a process that
     /// outlives this one.
     pub has_background: bool,
+    /// `true` if the call passed because the user had confirmed it. A confirmation is used once, so the answer is not kept.
+    pub is_confirmed: bool,
 }
 
 impl AgentAdapter {
@@ -359,7 +361,9 @@ impl AgentAdapter {
         match self.arrival(json, event, &loaded, dir) {
             Arrival::First(claim) => {
                 let response = self.fire(event.clone(), loaded, dir, depth);
-                if let Some(claim) = claim {
+                if let Some(claim) = claim
+                    && !response.is_confirmed
+                {
                     claim.keep(&response);
                 }
                 response
@@ -494,10 +498,12 @@ impl AgentAdapter {
             let why = "interrupted before all hooks finished";
             return self.fail(Some(event.kind()), why, Some((&loaded, dir)));
         };
+        let decision = verdict.decision();
         let (verdict, confirm_with) = self.confirm(&event, verdict, (&loaded, dir), &mut notes);
+        let is_confirmed = verdict.decision() != decision;
         (outcome.record, outcome.confirm_with) = (Some(record), confirm_with);
         let response = self.respond(&event, verdict, Outcome { notes, ..outcome });
-        AgentResponse { has_background, ..response }
+        AgentResponse { has_background, is_confirmed, ..response }
     }
 
     /// Store for state that must outlive this process. If the agent does not name its sessions, the event's working directory

@@ -8,6 +8,9 @@
 //! A call is the same if the agent, the event, the tool-use id and the whole payload are the same, and the same hooks match. Events
 //! without an id can be equal although they are different, such as two refused stops. For these, each answer is used for one
 //! further arrival only, and only if the agent really calls checkrein twice.
+//!
+//! An answer is used for a few seconds only, and then deleted. Some model servers use an id such as `call_0` again, and the state
+//! that a hook reads can change.
 
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
@@ -26,8 +29,8 @@ use serde::{Deserialize, Serialize};
 use super::{AgentAdapter, AgentResponse};
 use crate::install::Installer;
 
-/// Time in which a further arrival with the same tool-use id gets the answer of the first.
-const ID_WINDOW: Duration = Duration::from_secs(10 * 60);
+/// Time after an answer in which a further arrival with the same tool-use id gets it. All entries of an agent arrive within it.
+const ID_WINDOW: Duration = Duration::from_secs(10);
 
 /// Time in which a further arrival without an id gets the answer of the first. Agents deliver an event to all entries before they go on.
 const PAIR_WINDOW: Duration = Duration::from_secs(5);
@@ -269,10 +272,8 @@ impl AgentAdapter {
         }
         let directory = self.state.as_ref()?.join("answers");
         let name = self.digest(json, loaded, dir, has_id)?;
-        // Most calls are never repeated, so old answers are removed from time to time.
-        if name.starts_with('0') {
-            remove_old(&directory);
-        }
+        // Most calls are never repeated, so their answers are removed here.
+        remove_old(&directory);
         Some(Call { path: directory.join(name), has_id })
     }
 
@@ -302,13 +303,25 @@ impl AgentAdapter {
     }
 }
 
+/// Removes answers that are too old to be used. Locked files belong to calls whose hooks still run.
 fn remove_old(directory: &Path) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
-        let changed = path.symlink_metadata().and_then(|metadata| metadata.modified());
-        let age = changed.ok().and_then(|changed| SystemTime::now().duration_since(changed).ok());
-        if age.is_some_and(|age| age > ID_WINDOW) {
+        // The lock is first: an answer that is given in between has a new time.
+        if !is_locked(&path) && is_old(&path) {
             let _ = fs::remove_file(path);
         }
     }
+}
+
+/// Returns `true` if another process holds the lock of a file.
+fn is_locked(path: &Path) -> bool {
+    let Ok(file) = regular_file::open_no_link(path) else { return false };
+    matches!(fs4::FileExt::try_lock_shared(&file), Err(fs4::TryLockError::WouldBlock))
+}
+
+fn is_old(path: &Path) -> bool {
+    let changed = path.symlink_metadata().and_then(|metadata| metadata.modified());
+    let age = changed.ok().and_then(|changed| SystemTime::now().duration_since(changed).ok());
+    age.is_some_and(|age| age > ID_WINDOW)
 }

@@ -48,6 +48,8 @@ pub struct Call {
     pub session: Option<String>,
     /// Directory of the project.
     pub project: PathBuf,
+    /// Working directory of the call, if the agent names it.
+    pub cwd: Option<String>,
     /// Event in the agent's spelling.
     pub event: String,
     /// Tool.
@@ -87,6 +89,7 @@ impl Call {
             agent: agent.to_owned(),
             session: event.envelope.session_id.clone().filter(|id| !id.is_empty()),
             project: project.to_owned(),
+            cwd: event.envelope.cwd.clone(),
             event: event_name.to_owned(),
             tool: event.tool_name()?.to_owned(),
             input: without_description(event, event.tool_input()?),
@@ -98,8 +101,8 @@ impl Call {
     /// Returns a digest of everything that a confirmation is bound to. The project is a part of it only without a session.
     fn digest(&self) -> String {
         let project = if self.session.is_some() { None } else { Some(self.project.to_string_lossy()) };
-        let hooks: Vec<_> = self.asks.iter().map(|ask| &ask.hook).collect();
-        let parts = (&self.agent, &self.session, project, &self.event, &self.tool, hooks);
+        let hooks: Vec<_> = self.asks.iter().map(|ask| (&ask.hook, &ask.reason)).collect();
+        let parts = (&self.agent, &self.session, project, &self.cwd, &self.event, &self.tool, hooks);
         let text = serde_json::to_string(&parts).unwrap_or_default();
         let rewritten = self.rewritten.as_ref().map(canonical);
         sha256_hex(format!("{text}\n{}\n{rewritten:?}", canonical(&self.input)).as_bytes())

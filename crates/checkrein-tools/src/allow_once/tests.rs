@@ -5,6 +5,7 @@ fn call(input: &str) -> Call {
         agent: "codex".to_owned(),
         session: Some("s".to_owned()),
         project: "/p".into(),
+        cwd: Some("/p".to_owned()),
         event: "PreToolUse".to_owned(),
         tool: "Bash".to_owned(),
         input: RawJson::parse(input).unwrap(),
@@ -70,6 +71,8 @@ fn confirmation_is_bound_to_the_call() {
         Call { tool: "Write".to_owned(), ..push.clone() },
         Call { rewritten: Some(RawJson::parse("{}").unwrap()), ..push.clone() },
         Call { asks: vec![Ask { hook: "other".to_owned(), ..push.asks[0].clone() }], ..push.clone() },
+        Call { asks: vec![Ask { reason: "delete?".to_owned(), ..push.asks[0].clone() }], ..push.clone() },
+        Call { cwd: Some("/p/build".to_owned()), ..push.clone() },
     ]);
     for other in &others {
         assert_eq!(store.take(other), None, "{other:?}");

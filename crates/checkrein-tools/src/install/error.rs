@@ -75,6 +75,14 @@ pub enum InstallError {
         /// File that the path leads to.
         real: PathBuf,
     },
+    /// The settings of the project are the user's own file.
+    #[error("{}: this is your own settings file; run `checkrein install {agent}`", path.display())]
+    OwnFile {
+        /// Agent.
+        agent: &'static str,
+        /// File.
+        path: PathBuf,
+    },
     /// The path is no regular file, or the file is too large.
     #[error("{}: {error} (nothing was changed; remove it or move it first)", path.display())]
     Unreadable {

@@ -135,11 +135,26 @@ impl Installer {
         checkrein_dialects::ALL.iter().copied().filter(|dialect| dialect.install.is_some())
     }
 
-    /// `true` if both the user's and the project's settings have entries of checkrein. Agents that
+    /// `true` if both the user's and the project's settings have entries of checkrein, in different files. Agents that
     /// [call each entry](checkrein_dialects::HostTable::calls_each_entry) then call it twice for each event, and hooks run once.
     pub fn is_installed_twice(agent: &'static Dialect, dir: &Path, place: Locations) -> bool {
         let installer = Self::new(dir, Program::by_name()).place(place);
         [Scope::User, Scope::Project].into_iter().all(|scope| installer.has_entries(agent, scope))
+            && !installer.has_one_file(agent)
+    }
+
+    /// `true` if the settings of the project are the user's own file, as in the home directory.
+    fn has_one_file(&self, agent: &'static Dialect) -> bool {
+        let real = |scope: Scope| {
+            let (target, _) = self.targets(agent, scope).ok()?;
+            // The file and its directory may not exist yet.
+            let (existing, rest) = target
+                .ancestors()
+                .find_map(|above| Some((above.canonicalize().ok()?, target.strip_prefix(above).ok()?)))?;
+            Some(existing.join(rest))
+        };
+        let user = real(Scope::User);
+        user.is_some() && user == real(Scope::Project)
     }
 
     /// `true` if the settings of this scope have entries of checkrein.
@@ -228,7 +243,7 @@ impl Installer {
             notes.push(format!("to uninstall without checkrein, {}", removal_by_hand(agent, path)));
         }
         let other_scope = if scope == Scope::User { Scope::Project } else { Scope::User };
-        if agent.host.calls_each_entry && self.has_entries(agent, other_scope) {
+        if agent.host.calls_each_entry && self.has_entries(agent, other_scope) && !self.has_one_file(agent) {
             notes.push(called_twice(agent.name));
         }
         let others = self.also_read_by(agent, path);

@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use checkrein::internal::real_path::leads_out_of;
 use checkrein::internal::repository;
 use checkrein_core::Scope;
 use checkrein_dialects::Dialect;
@@ -122,6 +123,10 @@ impl Installer {
         let (target, others) = self.targets(agent, scope)?;
         let root = self.project_root();
         let project = if scope == Scope::User { None } else { Some(root) };
+        // A link to the user's file has an error of its own.
+        if project.is_some_and(|root| leads_out_of(root, &target).is_none()) && self.has_one_file(agent) {
+            return Err(InstallError::OwnFile { agent: agent.name, path: target });
+        }
         let base = self.base_of(agent, scope, &target);
         let (program, choice) = (self.program_at(scope), self.choice(scope));
         let rows = || desired_entries::events(agent, self.all_events);

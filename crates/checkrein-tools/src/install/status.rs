@@ -22,7 +22,7 @@ pub struct Status {
     pub agent: &'static str,
     /// Traces of the agent on this machine.
     pub found: Detected,
-    /// Settings of the user and of the project.
+    /// Settings of the user and of the project. Only those of the user if both are the same file.
     pub places: Vec<Installed>,
     /// Instructions for the user, if checkrein cannot edit the settings.
     pub by_hand: Option<String>,
@@ -165,10 +165,10 @@ struct Entry {
 impl Installer {
     /// Determines the status of an agent.
     pub fn status(&self, agent: &'static Dialect) -> Status {
-        let scopes = [Scope::User, Scope::Project];
+        let scopes: &[Scope] = if self.has_one_file(agent) { &[Scope::User] } else { &[Scope::User, Scope::Project] };
         let mut switched_off = Vec::new();
         let mut places = Vec::new();
-        for mut place in scopes.into_iter().filter_map(|scope| self.installed(agent, scope)) {
+        for mut place in scopes.iter().filter_map(|scope| self.installed(agent, *scope)) {
             if place.state == State::Installed
                 && let Some(trust) = self.trust(agent, place.scope, &place.path)
             {

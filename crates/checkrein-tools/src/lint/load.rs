@@ -1,4 +1,6 @@
 //! Errors of hooks that an engine finds when it loads them: unknown builtins, wrong arguments, invalid URLs.
+//!
+//! `checkrein check`, `list` and `status --effective` report them.
 
 use checkrein::engine::{Problem, ProblemKind};
 use checkrein_core::{FailureKind, HookState};
@@ -28,6 +30,32 @@ pub fn load_errors(
         let diagnostic = describe(problem, hook, dialect);
         if let Some(diagnostic) = diagnostic.filter(|diagnostic| !found.contains(diagnostic)) {
             found.push(diagnostic);
+        }
+    }
+    found
+}
+
+/// Builds an engine from the hooks, as a run does, and marks approved hooks that it cannot load as broken. Returns the errors.
+/// Runs no hook.
+pub fn mark_broken(dialect: &'static Dialect, hooks: &mut [HookSpec], dir: &std::path::Path) -> Vec<Diagnostic> {
+    let approved: Vec<_> = hooks.iter().filter(|hook| hook.state == HookState::Ready).cloned().collect();
+    let engine = crate::own_program::engine_builder().settle_as(dialect).cwd(dir).hooks(approved).build();
+    let mut found = Vec::new();
+    for problem in engine.problems() {
+        let reason = match &problem.kind {
+            ProblemKind::NotLoaded(failure) => &failure.message,
+            ProblemKind::Handler(problem) if problem.is_fatal => &problem.message,
+            _ => continue,
+        };
+        for hook in hooks.iter_mut().filter(|hook| hook.state == HookState::Ready && hook.info == problem.hook) {
+            let Some(diagnostic) = describe(&problem, hook, dialect) else { continue };
+            if diagnostic.severity != Severity::Error {
+                continue;
+            }
+            hook.state = HookState::Broken(reason.clone());
+            if !found.contains(&diagnostic) {
+                found.push(diagnostic);
+            }
         }
     }
     found

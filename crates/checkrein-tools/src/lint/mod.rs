@@ -22,7 +22,7 @@ mod variables;
 
 pub use audit_log::audit_log;
 pub use config_codes::CONFIG_CODES;
-pub use load::load_errors;
+pub use load::{load_errors, mark_broken};
 pub use rules::{LintRule, RULES, RuleSeverity, explain, rule};
 
 use std::path::Path;
@@ -70,6 +70,7 @@ fn is_decoded(state: &HookState) -> bool {
 fn lint_hook(hook: &HookSpec, env: &HandlerEnv) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     tools::matcher(hook, &mut found);
+    tools::rule(hook, &mut found);
     timeout(hook, &mut found);
     rule_with_option(hook, &mut found);
     if hook.info.dry_run && is_gate(hook) {
@@ -77,7 +78,7 @@ fn lint_hook(hook: &HookSpec, env: &HandlerEnv) -> Vec<Diagnostic> {
     }
     let mut script = None;
     if let HandlerSpec::Command(command) = &hook.handler {
-        let script = script.insert(Script::from_command(command, hook, &env.cwd));
+        let script = script.insert(Script::from_command(command, hook, env));
         script.lint(hook, env, &mut |code, line, message| found.push(for_script(hook, code, line, message, script)));
     }
     if !found.is_empty() {

@@ -85,8 +85,8 @@ pub const RULES: &[LintRule] = &[
     LintRule {
         code: "matcher-fits-nothing",
         help: "compare the name with the agent's tools; upper and lower case differ",
-        explanation: "The matcher matches no known tool of this agent, so the hook never runs. Tools of MCP servers are \
-                      not checked.",
+        explanation: "The matcher, a name in it or the tool of `if` matches no known tool of this agent, so the hook \
+                      never runs for it. Tools of MCP servers are not checked.",
         severity: RuleSeverity::Warning,
     },
     LintRule {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use checkrein::Scope;
 use checkrein::handler::HandlerEnv;
 use checkrein::internal::shell::{ShellEnv, lexical, simple_commands, simple_commands_of_argv};
-use checkrein::internal::{is_interpreter, regular_file, repository, script_operand};
+use checkrein::internal::{is_interpreter, regular_file, repository, script_operand, variables_of};
 use checkrein_dialects::{CommandLine, CommandSpec, Cwd, Data, HandlerSpec, HookSpec, Shell};
 
 use super::code::Code;
@@ -39,16 +39,21 @@ pub(super) enum Script {
 pub(super) type Report<'a> = dyn FnMut(&'static str, Option<u32>, String) + 'a;
 
 impl Script {
-    pub(super) fn from_command(command: &CommandSpec, hook: &HookSpec, dir: &Path) -> Self {
-        let dialect = hook.dialect;
+    pub(super) fn from_command(command: &CommandSpec, hook: &HookSpec, env: &HandlerEnv) -> Self {
+        let (dialect, dir) = (hook.dialect, env.cwd.as_path());
+        let variables = variables_of(hook, env).unwrap_or_default();
+        let home = variables.iter().rev().find(|(name, _)| name == "HOME").and_then(|(_, home)| home.to_str());
+        let home = home.filter(|home| Path::new(home).is_absolute());
         let base = command.script_dir.as_deref().unwrap_or(dir);
         let cwd = command.cwd.as_ref().map_or_else(|| base.to_owned(), |cwd| base.join(cwd));
-        let env = ShellEnv { home: None, cwd: &cwd };
+        let shell_env = ShellEnv { home, cwd: &cwd };
         let (found, inline) = match &command.run {
-            CommandLine::Shell { text, .. } => (simple_commands(&with_directories(text, hook, dir), env), Some(text)),
+            CommandLine::Shell { text, .. } => {
+                (simple_commands(&with_directories(text, hook, dir), shell_env), Some(text))
+            }
             CommandLine::Argv(argv) => {
                 let argv: Vec<_> = argv.iter().map(|word| with_directories(word, hook, dir)).collect();
-                (simple_commands_of_argv(&argv, env), None)
+                (simple_commands_of_argv(&argv, shell_env), None)
             }
         };
         let otherwise = || inline.map_or(Self::Unknown, |text| Self::Inline(text.clone()));
@@ -95,6 +100,13 @@ impl Script {
         if let Self::File { path, text, direct, .. } = self {
             file(path, text.as_deref(), *direct, &programs, report);
             self.relative(hook, &env.cwd, report);
+        }
+        if let Some(program) = program_with_tilde(hook) {
+            let text = format!(
+                "program `{program}` is not found: only a shell expands `~`, and a command with `args` has none; write the \
+                 whole path, or omit `args`"
+            );
+            report("program-missing", None, text);
         }
         let command = command_text(hook, &env.cwd);
         if let Some(command) = &command {
@@ -172,6 +184,13 @@ impl Script {
             report("relative-script", None, text);
         }
     }
+}
+
+/// Program of a command without a shell whose path starts with `~/`.
+fn program_with_tilde(hook: &HookSpec) -> Option<&str> {
+    let HandlerSpec::Command(command) = &hook.handler else { return None };
+    let CommandLine::Argv(argv) = &command.run else { return None };
+    argv.first().map(String::as_str).filter(|program| program.starts_with("~/"))
 }
 
 /// Command text for a shell, with known variables.

@@ -1,4 +1,4 @@
-//! Lints for matchers on the names of tools.
+//! Lints for matchers and permission rules on the names of tools.
 
 use checkrein_core::{Matcher, closest_match};
 use checkrein_dialects::agents::claude;
@@ -32,19 +32,27 @@ pub(super) fn matcher(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
         );
         report("matcher-fits-nothing", text);
     }
-    // The tool names of MCP servers are unknown here.
-    let mcp = hook.dialect.mcp;
-    let has_form = mcp.prefix.is_empty() && mcp.is_known() && pattern.contains(mcp.separator);
-    if pattern.contains("mcp") || pattern.contains(':') || has_form {
+    if may_be_mcp(hook.dialect, pattern) {
         return;
     }
-    let shared = || claude::DIALECT.tools.iter().map(|row| row.name);
     if hook.dialect.tools.is_empty() {
         // Tools of any agent, with their shared names.
+        if !hook.dialect.has_all_events {
+            return;
+        }
         let meant = closest_match(pattern, shared()).filter(|_| !shared().any(|tool| hook.matcher.matches(tool)));
-        if let Some(meant) = meant.filter(|_| hook.dialect.has_all_events) {
+        if let Some(meant) = meant {
             let text = format!("matcher `{pattern}` matches none of the shared tool names, did you mean `{meant}`?");
             report("matcher-fits-nothing", text);
+            return;
+        }
+        for part in pattern.split('|') {
+            if let Some(meant) = in_other_case(&hook.matcher, part, shared()) {
+                let text = format!(
+                    "`{part}` in matcher `{pattern}` is not one of the shared tool names, did you mean `{meant}`?"
+                );
+                report("matcher-fits-nothing", text);
+            }
         }
         return;
     }
@@ -59,11 +67,55 @@ pub(super) fn matcher(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
         return;
     }
     for part in pattern.split('|').filter(|part| !tools.iter().any(|tool| tool.contains(part))) {
-        if let Some(own) = own_names(hook.dialect, part) {
+        let other_case = || in_other_case(&hook.matcher, part, tools.iter().copied()).map(str::to_owned);
+        if let Some(own) = own_names(hook.dialect, part).or_else(other_case) {
             let text = format!("`{part}` in matcher `{pattern}` is not a tool of {agent}, did you mean `{own}`?");
             report("matcher-fits-nothing", text);
         }
     }
+}
+
+/// Reports a permission rule for a tool that the agent does not have.
+pub(super) fn rule(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
+    let Some(rule) = &hook.permission_rule else { return };
+    let (tool, dialect) = (rule.tool.as_str(), hook.dialect);
+    if tool.contains('*') || may_be_mcp(dialect, tool) {
+        return;
+    }
+    let text = if dialect.tools.is_empty() {
+        // Events of any agent also have the agent's own names. Only another case of a shared name is certainly wrong.
+        let is_shared = shared().any(|name| name == tool);
+        let meant = shared().find(|name| name.eq_ignore_ascii_case(tool));
+        let Some(meant) = meant.filter(|_| dialect.has_all_events && !is_shared) else { return };
+        format!("`{tool}` in `{rule}` is not one of the shared tool names, did you mean `{meant}`?")
+    } else {
+        let names: Vec<&str> = dialect.tools.iter().flat_map(ToolRow::matched_names).collect();
+        if names.contains(&tool) {
+            return;
+        }
+        let close = || closest_match(tool, names.iter().copied()).map(str::to_owned);
+        let hint = own_names(dialect, tool).or_else(close);
+        let hint = hint.map(|name| format!(", did you mean `{name}`?")).unwrap_or_default();
+        format!("`{tool}` in `{rule}` is not a tool of {}{hint}", dialect.title())
+    };
+    found.push(for_hook(hook, Part::Rule, "matcher-fits-nothing", &text));
+}
+
+/// Tool names that all agents share.
+fn shared() -> impl Iterator<Item = &'static str> {
+    claude::DIALECT.tools.iter().map(|row| row.name)
+}
+
+/// `true` if a pattern may be for tools of MCP servers, whose names are unknown here.
+fn may_be_mcp(dialect: &Dialect, pattern: &str) -> bool {
+    let mcp = dialect.mcp;
+    let has_form = mcp.prefix.is_empty() && mcp.is_known() && pattern.contains(mcp.separator);
+    pattern.contains("mcp") || pattern.contains(':') || has_form
+}
+
+/// Tool whose name differs from this one only in its case, and that the matcher does not match.
+fn in_other_case<'t>(matcher: &Matcher, name: &str, mut tools: impl Iterator<Item = &'t str>) -> Option<&'t str> {
+    tools.find(|tool| tool.eq_ignore_ascii_case(name)).filter(|tool| !matcher.matches(tool))
 }
 
 /// Names that an agent has for a list of common names. `None`: a part is not a common name of its tools.

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use checkrein::Sources;
-use checkrein::audit::{AuditLog, DryRunReport, Head, LogLine, LogTime};
+use checkrein::audit::{AuditLog, DryRunReport, Head, LogLine, LogTime, Verification};
 use checkrein::dialects::agents::native;
 
 use super::config::directory;
@@ -109,7 +109,16 @@ fn open_log(arguments: &Arguments) -> Result<AuditLog> {
     let log = loaded.audit.as_ref().map_or_else(AuditLog::for_user, AuditLog::from_settings);
     // `tail --follow` waits for the first entry.
     let waits = matches!(arguments.action, Action::Tail { follow: true, .. }) && loaded.audit.is_some();
-    if !waits && !log.path().exists() && log.lines()?.next().is_none() {
+    let is_missing = !log.path().exists();
+    // Older files of the log can exist, and can be shown, also if no entry can be added.
+    if is_missing
+        && loaded.audit.is_some()
+        && let Err(error) = log.check_writable()
+        && !log.lines().is_ok_and(|mut lines| lines.next().is_some())
+    {
+        bail!("no audit log: it is on, but it cannot be written: {error}");
+    }
+    if !waits && is_missing && log.lines()?.next().is_none() {
         let hint = match loaded.audit {
             Some(_) => "it is on, and its first entry follows the next event",
             None => "to turn it on, set `audit: true` in your own hooks file (~/.config/checkrein/hooks.yaml)",
@@ -203,14 +212,19 @@ fn show_entry(log: &AuditLog, seq: u64, json: bool) -> Result<Exit> {
 
 fn verify(log: &AuditLog, expected: Option<&Head>, json: bool) -> Result<Exit> {
     let found = log.verify(expected)?;
+    let exit = if found.is_intact() { exit::SUCCESS } else { exit::FAILURE };
+    super::finish_output(exit, write_verification(&found, json))
+}
+
+fn write_verification(found: &Verification, json: bool) -> Result<()> {
     let mut out = anstream::stdout().lock();
     if json {
-        serde_json::to_writer_pretty(&mut out, &found).map_err(std::io::Error::from)?;
+        serde_json::to_writer_pretty(&mut out, found).map_err(std::io::Error::from)?;
         writeln!(out)?;
     } else {
-        show::verification(&mut out, &found)?;
+        show::verification(&mut out, found)?;
     }
-    Ok(if found.is_intact() { exit::SUCCESS } else { exit::FAILURE })
+    Ok(())
 }
 
 /// `true` if the entry is in the period. An entry without a valid time is in every period.

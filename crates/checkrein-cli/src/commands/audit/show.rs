@@ -83,7 +83,9 @@ fn outcome(line: &LogLine) -> (&'static str, Style, String) {
             // The agent does not support every part of a verdict.
             if let Some(told) = record.told.as_ref().filter(|told| told.decision != decision || !told.notes.is_empty())
             {
-                notes.push(format!("told {}: {}", told.decision, one_line(&told.notes.join("; "), 200)));
+                let why = one_line(&told.notes.join("; "), 200);
+                let separator = if why.is_empty() { "" } else { ": " };
+                notes.push(format!("told {}{separator}{why}", told.decision));
             }
             for hook in &record.hooks {
                 let id = one_line(&hook.id, 60);

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use checkrein::dialects::Dialect;
 use checkrein::dialects::agents::native;
-use checkrein::hook_files::{Locations, UserDirs};
+use checkrein::hook_files::{Locations, UserDirError, UserDirs};
 use checkrein::{Scope, Sources};
 use checkrein_tools::install::{Installer, Program};
 
@@ -119,11 +119,34 @@ pub fn installer(dir: &Path, program: Option<&Path>) -> Result<Installer> {
     Ok(if program.is_some() { installer.shared(named) } else { installer })
 }
 
+/// Checks the user's directories as `checkrein hook` does: it denies all calls if it cannot trust them.
+fn check_user_dirs() -> Result<()> {
+    let dirs = UserDirs::differing(&Locations::default());
+    match dirs.locations() {
+        Ok(_) => Ok(()),
+        // Other commands create missing directories, and the installation creates the home directory.
+        Err(UserDirError::Unreadable { path, .. }) if path.symlink_metadata().is_err() => {
+            if dirs.home.as_ref() != Some(&path) {
+                let shown = super::display_path(&path);
+                super::print_note(&format!("{shown} does not exist: checkrein denies all calls until you create it"));
+            }
+            Ok(())
+        }
+        Err(error) => bail!(
+            "nothing was installed, because `checkrein hook` would deny all calls: {error}; `checkrein install` takes the \
+             directories from HOME, XDG_CONFIG_HOME and XDG_STATE_HOME"
+        ),
+    }
+}
+
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Exit> {
     let Arguments { which, fail_open, fail_closed, all_events, program } = arguments;
     let installer = installer(&which.dir, program.as_deref())?.fail_open(*fail_open).all_events(*all_events);
     let installer = installer.fail_closed(*fail_closed);
+    if which.scope() == Scope::User {
+        check_user_dirs()?;
+    }
     let mut agents: Vec<_> = which.agents.iter().map(|agent| agent.0).collect();
     if agents.is_empty() {
         agents = Installer::agents().filter(|agent| installer.found(agent).is_here()).collect();

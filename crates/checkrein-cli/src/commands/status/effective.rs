@@ -28,6 +28,8 @@ pub fn run(dir: &std::path::Path, as_json: bool) -> Result<Exit> {
     let mut loaded = Sources::discover(&native::DIALECT, &dir).load();
     loaded.verify_scripts();
     loaded.diagnostics.extend(lint::audit_log(&loaded));
+    let broken = lint::mark_broken(&native::DIALECT, &mut loaded.hooks, &dir);
+    loaded.diagnostics.extend(broken);
     let skip = Skip::from_env();
     let mut out = anstream::stdout().lock();
     if as_json {

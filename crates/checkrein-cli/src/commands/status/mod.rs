@@ -90,7 +90,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
             show(&mut out, status, version.as_deref())?;
         }
     }
-    if !arguments.json && !shown.is_empty() && !statuses.iter().any(Status::is_installed) {
+    if !arguments.json && named {
+        // Other agents may call checkrein.
+        for Status { agent, .. } in statuses.iter().filter(|status| is_absent(status)) {
+            super::print_note(&format!("{agent} does not call checkrein; run `checkrein install {agent}`"));
+        }
+    } else if !arguments.json && !shown.is_empty() && !statuses.iter().any(Status::is_installed) {
         super::print_note("no agent calls checkrein; run `checkrein install`");
     }
     let is_installed = match named {
@@ -103,6 +108,11 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
 
 fn is_here(status: &Status) -> bool {
     status.found.is_here() || status.places.iter().any(|place| place.state != State::Absent)
+}
+
+/// `true` if `checkrein install` can add entries, and there are none.
+fn is_absent(status: &Status) -> bool {
+    status.by_hand.is_none() && status.places.iter().all(|place| place.state == State::Absent)
 }
 
 fn show(out: &mut impl Write, status: &Status, version: Option<&str>) -> Result<()> {
@@ -167,7 +177,8 @@ fn show_place(out: &mut impl Write, agent: &str, place: &Installed) -> Result<()
     match &place.state {
         State::Absent => return Ok(writeln!(out, "  {scope:<8} {}  {path}", "not installed".dimmed())?),
         State::Broken(why) => {
-            let why = shorten_paths(&printable(why));
+            // The other lines show the place in the file.
+            let why = shorten_paths(&printable(why.lines().next().unwrap_or_default()));
             return Ok(writeln!(out, "  {scope:<8} {}  {path}: {why}", "broken".red())?);
         }
         _ if place.is_outdated() => writeln!(out, "  {scope:<8} {}  {path}", "installed, but outdated".red())?,

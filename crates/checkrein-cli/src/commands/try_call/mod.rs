@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use checkrein::dialects::agents::{claude, codex, native};
-use checkrein::dialects::{Answer, Dialect};
+use checkrein::dialects::{Answer, Dialect, ToolRow, is_common_tool};
 use checkrein::handler::{ProcessExit, ProcessReply, Reply};
 use checkrein::record::{HookOutcome, HookRecord};
 use checkrein::{Decision, Event, EventKind, Opinion, RawJson, Record, Trust};
@@ -107,7 +107,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let installer = installer(&dir, None).ok();
     let is_here =
         |agent: &&'static Dialect| installer.as_ref().is_some_and(|installer| installer.found(agent).is_here());
-    let mut agents: Vec<_> = arguments.agents.iter().map(|agent| agent.0).collect();
+    let mut agents: Vec<&'static Dialect> = Vec::new();
+    for &DialectName(agent) in &arguments.agents {
+        if !agents.iter().any(|other| std::ptr::eq(*other, agent)) {
+            agents.push(agent);
+        }
+    }
     if agents.is_empty() {
         agents = Installer::agents().filter(is_here).collect();
     }
@@ -117,6 +122,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         let names: Vec<_> = agents.iter().map(|agent| agent.name).collect();
         super::print_note(&format!("no agent was found on this machine; {} are examples", names.join(" and ")));
     }
+    if let Question::Tool { tool, .. } = &question {
+        arguments.check_tool(tool, &agents).usage_error()?;
+    }
     let loaded = sources(&native::DIALECT, &[], &dir)?.load();
     config::print_diagnostics(&loaded);
     config::hint(&native::DIALECT, &[], &loaded, &dir);
@@ -124,6 +132,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let (mut tried, mut skipped) = (Vec::new(), Vec::new());
     for agent in agents {
         let call = match &question {
+            Question::Tool { tool, .. } if is_tool_of_others(agent, tool) => {
+                Err(AgentCallError::NoTool { agent: agent.name, tool: tool.clone() })
+            }
             Question::Tool { tool, input } => AgentCall::tool(agent, &kind, tool, input, &dir),
             Question::Other { prompt } => AgentCall::event(agent, &kind, prompt.as_deref(), &dir),
         };
@@ -149,7 +160,37 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     super::finish_output(exit, show::report(arguments.json, is_example, &tried, &skipped))
 }
 
+/// `true` if the table of the agent lists this name.
+fn lists_tool(agent: &Dialect, tool: &str) -> bool {
+    agent.tools.iter().any(|row: &ToolRow| row.name == tool || row.aliases.contains(&tool))
+}
+
+/// `true` if only other agents list this name.
+fn is_tool_of_others(agent: &Dialect, tool: &str) -> bool {
+    let is_own = agent.tools.is_empty() || is_common_tool(tool) || lists_tool(agent, tool);
+    !is_own && checkrein::dialects::ALL.iter().any(|other| lists_tool(other, tool))
+}
+
 impl Arguments {
+    /// Refuses a tool that no agent lists. Tools of MCP servers and agents without a table can have any name, and so can a tool
+    /// whose input is given, unless the name is close to a common one.
+    fn check_tool(&self, tool: &str, agents: &[&'static Dialect]) -> Result<()> {
+        let is_mcp = tool.contains("__") || tool.to_ascii_lowercase().starts_with("mcp");
+        let is_listed = is_common_tool(tool) || checkrein::dialects::ALL.iter().any(|agent| lists_tool(agent, tool));
+        if is_mcp || is_listed || agents.iter().all(|agent| agent.tools.is_empty()) {
+            return Ok(());
+        }
+        let common = claude::DIALECT.tools.iter().map(|row| row.name);
+        match checkrein::core::closest_match(tool, common) {
+            Some(meant) => bail!("unknown tool `{tool}`; did you mean `{meant}`?"),
+            None if self.input.is_some() => Ok(()),
+            None => bail!(
+                "unknown tool `{tool}`; common names are `Bash`, `Read`, `Write` and `Edit`, and --input sets the input of \
+                 any other tool"
+            ),
+        }
+    }
+
     fn question(&self, kind: &EventKind, dir: &Path) -> Result<Question> {
         let sample = checkrein_tools::samples::event(kind);
         if sample.tool_name().is_none() {

@@ -64,7 +64,7 @@ impl Tried {
         for note in &self.notes {
             line(&format!("note: {note}"), Style::new().dimmed())?;
         }
-        if !self.is_installed && !is_example {
+        if !self.is_installed && !is_example && self.agent.install.is_some() {
             let name = self.agent.name;
             line(
                 &format!("note: {name} does not call checkrein yet: `checkrein install {name}`"),
