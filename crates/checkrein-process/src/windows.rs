@@ -45,7 +45,7 @@ pub(crate) fn user_home() -> Option<std::path::PathBuf> {
 }
 
 /// Not implemented on Windows.
-pub(crate) fn user_name() -> Option<std::ffi::OsString> {
+pub(crate) fn user_name() -> Option<OsString> {
     None
 }
 

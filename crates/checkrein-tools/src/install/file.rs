@@ -111,8 +111,11 @@ impl Lock {
             let (Ok(locked), Ok(named)) = (self.file.metadata(), directory.metadata()) else { return false };
             (locked.dev(), locked.ino()) == (named.dev(), named.ino())
         }
+        // The lock file is open, so the directory cannot be removed.
         #[cfg(not(unix))]
-        directory.is_dir()
+        {
+            self.file.metadata().is_ok() && directory.is_dir()
+        }
     }
 }
 
