@@ -1,6 +1,6 @@
 //! Atomic write of an output file: other processes see the old or the new text, never a part.
 //!
-//! It must never write through a link of a project to a place outside of it.
+//! Must never write through a link of a project to a place outside of it.
 
 use std::fs;
 use std::io::Write;
