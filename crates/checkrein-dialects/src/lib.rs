@@ -28,6 +28,7 @@ mod defaults;
 pub mod input;
 mod install;
 mod json_index;
+pub mod packs;
 pub mod payload;
 mod render;
 pub mod reply;
@@ -42,8 +43,8 @@ pub use install::{InstallTable, OffValue, ProjectTrust, SettingsPath, SwitchRow,
 pub use render::{Answer, AnswerExtras};
 pub use spec::{
     BadRule, BuiltinSpec, Callback, CallbackFuture, CommandError, CommandLine, CommandSpec, FileAccess, HandlerKind,
-    HandlerSpec, HookSpec, HttpSpec, InputPattern, PermissionRule, SandboxSpec, VerifiedScript, VerifiedScripts,
-    VerifiedWord,
+    HandlerSpec, HookSpec, HttpSpec, InputPattern, PermissionRule, RuleDecision, RuleSpec, RuleTest, SandboxSpec,
+    VerifiedScript, VerifiedScripts, VerifiedWord,
 };
 pub use table::{
     Cwd, Data, Dialect, Environment, EventRow, ExitReason, HostBehavior, HostTable, HttpTable, PlainTextUse,

@@ -49,6 +49,7 @@ mod failure;
 mod functions;
 pub mod limits;
 mod node;
+mod parts;
 mod syntax;
 mod template;
 mod testing;
@@ -63,6 +64,7 @@ pub use environment::Environment;
 pub use error::{Error, Problem};
 pub use expression::Expression;
 pub use failure::{Failure, FailureKind};
+pub use parts::PartRole;
 pub use syntax::Span;
 pub use template::Template;
 #[doc(hidden)]

@@ -24,6 +24,7 @@ pub mod install;
 pub mod lint;
 pub mod own_program;
 pub mod recording;
+pub mod rule_tests;
 pub mod samples;
 pub mod schema;
 pub mod simulate;

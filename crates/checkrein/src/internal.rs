@@ -48,3 +48,5 @@ pub mod regular_file {
 pub mod state {
     pub use crate::state_dir::*;
 }
+
+pub use crate::policy::record_event;

@@ -57,6 +57,7 @@ mod private_file;
 mod real_path;
 mod registry;
 mod regular_file;
+pub mod policy;
 pub mod session_store;
 mod state_dir;
 mod sync;

@@ -10,6 +10,7 @@ use std::sync::{Arc, LazyLock};
 use checkrein_dialects::Dialect;
 
 use crate::handler::{Builtin, BuiltinFactory, CommandFactory, HandlerFactory};
+use crate::policy::RuleFactory;
 
 /// Kinds of handlers, functions and dialects by name. Each engine has its own registry.
 ///
@@ -56,7 +57,7 @@ pub enum DialectNameError {
 }
 
 impl Registry {
-    /// Creates a registry with the handlers `command`, `builtin` and `http`, and the functions of checkrein. `http` needs the
+    /// Creates a registry with the handlers `command`, `builtin`, `rule` and `http`, and the functions of checkrein. `http` needs the
     /// cargo feature of that name.
     pub fn new() -> Self {
         let mut registry = Self::empty();
@@ -64,6 +65,7 @@ impl Registry {
         #[cfg(feature = "http")]
         registry.handlers.insert("http".to_owned(), Arc::new(crate::handler::HttpFactory::new()));
         registry.handlers.insert("builtin".to_owned(), Arc::new(BuiltinFactory));
+        registry.handlers.insert("rule".to_owned(), Arc::new(RuleFactory));
         registry.included = Some(Arc::new(LazyLock::new(|| crate::builtins::all().into_iter().collect())));
         registry
     }

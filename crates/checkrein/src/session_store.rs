@@ -4,7 +4,7 @@
 //! [`FileSessionStore`] with [`EngineBuilder::session_store`](crate::engine::EngineBuilder::session_store). A store must
 //! not decide anything: it only stores.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::fs::{self, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher as _};
@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime};
 
 use checkrein_core::Event;
 
-use crate::append_file::make_private_directory;
+use crate::append_file::{self, make_private_directory};
 use crate::builtins::text::head;
 use crate::regular_file;
 use crate::sync::lock;
@@ -46,6 +46,17 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
     /// Stores a short text, or removes it. Default: does nothing.
     fn set_text(&self, session: Option<&str>, key: &str, text: Option<&str>) {
         let _ = (session, key, text);
+    }
+
+    /// Appends a line to a log of the session. Default: does nothing.
+    fn append(&self, session: Option<&str>, log: &str, line: &str) {
+        let _ = (session, log, line);
+    }
+
+    /// Returns the lines of a log, oldest first. The oldest lines of a long log may be missing. Default: none.
+    fn lines(&self, session: Option<&str>, log: &str) -> Vec<String> {
+        let _ = (session, log);
+        Vec::new()
     }
 
     /// Returns `false` if no stop is counted in any session. Prompts do not query the store then.
@@ -82,6 +93,7 @@ struct Sessions {
     claims: HashMap<Option<String>, HashSet<String>>,
     stops: HashMap<(Option<String>, String), StopCount>,
     texts: HashMap<(Option<String>, String), String>,
+    logs: HashMap<(Option<String>, String), VecDeque<String>>,
 }
 
 impl MemorySessionStore {
@@ -146,10 +158,35 @@ impl SessionStore for MemorySessionStore {
         });
     }
 
+    fn append(&self, session: Option<&str>, log: &str, line: &str) {
+        let key = (session.map(str::to_owned), log.to_owned());
+        self.with(|sessions| {
+            if sessions.logs.len() >= MAX_SESSIONS && !sessions.logs.contains_key(&key) {
+                sessions.logs.clear();
+            }
+            let lines = sessions.logs.entry(key).or_default();
+            if lines.len() >= MAX_LINES {
+                lines.pop_front();
+            }
+            lines.push_back(line.to_owned());
+        });
+    }
+
+    fn lines(&self, session: Option<&str>, log: &str) -> Vec<String> {
+        let key = (session.map(str::to_owned), log.to_owned());
+        self.with(|sessions| sessions.logs.get(&key).map(|lines| lines.iter().cloned().collect()).unwrap_or_default())
+    }
+
     fn counts_stops(&self) -> bool {
         self.with(|sessions| !sessions.stops.is_empty())
     }
 }
+
+/// Maximum number of lines of a log in memory.
+const MAX_LINES: usize = 10_000;
+
+/// Size at which a log continues in a new file, in bytes. The one before it is kept.
+const MAX_LOG_FILE: u64 = 512 * 1024;
 
 /// Maximum size of a file with a count, in bytes.
 const MAX_STOP_FILE: u64 = 64;
@@ -194,6 +231,12 @@ impl FileSessionStore {
 
     fn text_file(&self, session: Option<&str>, key: &str) -> PathBuf {
         self.dir.join(format!("{:016x}-text-{:016x}", self.session_hash(session), hash(&key)))
+    }
+
+    /// Files of a log: the current one, and the one before it.
+    fn log_files(&self, session: Option<&str>, log: &str) -> (PathBuf, PathBuf) {
+        let name = format!("{:016x}-log-{:016x}", self.session_hash(session), hash(&log));
+        (self.dir.join(&name), self.dir.join(name + "-old"))
     }
 
     fn session_hash(&self, session: Option<&str>) -> u64 {
@@ -272,6 +315,20 @@ impl SessionStore for FileSessionStore {
         }
     }
 
+    fn append(&self, session: Option<&str>, log: &str, line: &str) {
+        let (path, old) = self.log_files(session, log);
+        if fs::metadata(&path).is_ok_and(|found| found.len() > MAX_LOG_FILE) {
+            let _ = fs::rename(&path, &old);
+        }
+        let _ = append_file::append(&path, line);
+    }
+
+    fn lines(&self, session: Option<&str>, log: &str) -> Vec<String> {
+        let (path, old) = self.log_files(session, log);
+        let read = |path: &Path| regular_file::read_text(path, 2 * MAX_LOG_FILE).unwrap_or_default();
+        [read(&old), read(&path)].iter().flat_map(|text| text.lines()).map(str::to_owned).collect()
+    }
+
     fn set_stops(&self, session: Option<&str>, agent: &str, count: StopCount) {
         let path = self.stop_file(session, agent);
         let _ = fs::remove_file(&path);
@@ -307,6 +364,12 @@ mod tests {
         assert_eq!((store.text(Some("b"), "k"), store.text(Some("a"), "l")), (None, None));
         store.set_text(Some("a"), "k", None);
         assert_eq!(store.text(Some("a"), "k"), None);
+
+        for line in ["one", "two"] {
+            store.append(Some("a"), "calls", line);
+        }
+        assert_eq!(store.lines(Some("a"), "calls"), ["one", "two"]);
+        assert!(store.lines(Some("b"), "calls").is_empty() && store.lines(Some("a"), "other").is_empty());
 
         let count = StopCount { refused: 3, awaits_prompt: true };
         for session in [Some("a"), None] {

@@ -5,6 +5,7 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
+use checkrein::dialects::HandlerSpec;
 use checkrein::engine::ExplainedHook;
 use checkrein::event::Target;
 use owo_colors::OwoColorize;
@@ -12,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::config::{self, ConfigArguments};
 use super::event::EventArguments;
+use super::selection::RuleState;
 use super::{display_source, layout, printable, selection, shorten_paths};
 use crate::exit::{self, Exit};
 
@@ -77,8 +79,20 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     if hooks.peek().is_none() {
         writeln!(out, "  no hooks for this event")?;
     }
+    // Packs have many rules, and few of them apply.
+    let is_false = |planned: &ExplainedHook| {
+        !has_sample_input && selection::rule_state(planned) == Some(RuleState::DoesNotApply) && is_of_pack(planned)
+    };
+    let mut omitted = 0;
     for planned in hooks {
+        if is_false(planned) && !super::is_verbose() {
+            omitted += 1;
+            continue;
+        }
         show(&mut out, planned, unclear(planned))?;
+    }
+    if omitted > 0 {
+        writeln!(out, "  {} of packs with a false condition (-v lists them)", super::pluralize(omitted, "rule"))?;
     }
     Ok(exit::SUCCESS)
 }
@@ -91,6 +105,9 @@ fn show(out: &mut impl Write, planned: &ExplainedHook, unclear: Option<String>) 
     let (word, reason) = match (&planned.why_not, unclear) {
         (_, Some(unclear)) => ("may run".yellow().to_string(), unclear),
         (Some(why), None) => ("skip   ".dimmed().to_string(), selection::why_not(planned, why)),
+        (None, None) if selection::rule_state(planned) == Some(RuleState::DoesNotApply) => {
+            ("skip   ".dimmed().to_string(), selection::why(planned))
+        }
         (None, None) if planned.fails.is_some() => ("not run".red().to_string(), selection::why(planned)),
         (None, None) => ("run    ".green().to_string(), selection::why(planned)),
     };
@@ -111,7 +128,18 @@ fn show(out: &mut impl Write, planned: &ExplainedHook, unclear: Option<String>) 
     }
     let length = 12 + id.chars().count() + source.chars().count();
     let line = format!("  {word}  {} {}", id.bold(), source.dimmed());
-    layout::line_with_text(out, &line, length, &shorten_paths(&printable(&details.join("; "))))
+    layout::line_with_text(out, &line, length, &shorten_paths(&printable(&details.join("; "))))?;
+    if !is_unclear {
+        for part in selection::rule_parts(planned) {
+            writeln!(out, "             {}", printable(&part).dimmed())?;
+        }
+    }
+    Ok(())
+}
+
+/// `true` for a rule of a pack.
+fn is_of_pack(planned: &ExplainedHook) -> bool {
+    matches!(&planned.hook.handler, HandlerSpec::Rule(rule) if rule.pack_rule.is_some())
 }
 
 fn as_json(planned: &ExplainedHook, unclear: Option<&str>) -> Value {
@@ -134,5 +162,17 @@ fn as_json(planned: &ExplainedHook, unclear: Option<&str>) -> Value {
         "depends": unclear,
         "fails": planned.fails,
         "undecided": planned.undecided,
+        "rule": match (unclear, &planned.evaluation) {
+            (Some(_), _) | (_, None) => Value::Null,
+            (None, Some(Err(why))) => json!({ "error": why }),
+            (None, Some(Ok(evaluation))) => {
+                let parts = evaluation.parts.iter().map(|part| json!({ "expression": part.text, "value": part.value }));
+                json!({
+                    "value": evaluation.value.as_ref().ok(),
+                    "unknown": evaluation.value.as_ref().err().map(|fact| fact.0.to_string()),
+                    "parts": parts.collect::<Vec<_>>(),
+                })
+            }
+        },
     })
 }

@@ -251,6 +251,10 @@ pub fn work(hook: &HookSpec) -> String {
         },
         HandlerSpec::Http(http) => http.url_shown().to_string(),
         HandlerSpec::Builtin(builtin) => format!("builtin {} {}", builtin.name, builtin.args.join(" ")),
+        HandlerSpec::Rule(rule) => match &rule.pack_rule {
+            Some(id) => format!("rule {id} of a pack"),
+            None => format!("rule {}", rule.when),
+        },
         other => other.kind().to_string(),
     }
 }

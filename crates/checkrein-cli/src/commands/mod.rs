@@ -23,6 +23,7 @@ mod layout;
 pub mod list;
 pub mod man;
 mod output_file;
+pub mod packs;
 mod pager;
 mod paths;
 pub mod progress;

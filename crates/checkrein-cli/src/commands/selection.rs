@@ -4,6 +4,7 @@
 
 use checkrein::engine::ExplainedHook;
 use checkrein::hook::{HookState, SkipReason};
+use checkrein::dialects::HandlerSpec;
 use checkrein::{Event, HookSpec};
 
 /// Note for events whose tool input is sample data.
@@ -28,8 +29,52 @@ pub fn is_whole_file(hook: &HookSpec) -> bool {
     matches!(hook.state, HookState::Broken(_)) && hook.matcher.pattern().is_empty()
 }
 
+/// Result of the condition of a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RuleState {
+    /// The rule applies.
+    Applies,
+    /// The condition is false.
+    DoesNotApply,
+    /// The condition cannot be decided, for this reason.
+    Unknown(String),
+}
+
+/// Returns the result of the condition of a rule. `None` for other hooks.
+pub fn rule_state(planned: &ExplainedHook) -> Option<RuleState> {
+    Some(match planned.evaluation.as_ref()? {
+        Ok(evaluation) => match &evaluation.value {
+            Ok(true) => RuleState::Applies,
+            Ok(false) => RuleState::DoesNotApply,
+            Err(fact) => RuleState::Unknown(format!("`{}` is known only when the command runs", fact.0)),
+        },
+        Err(why) => RuleState::Unknown(why.clone()),
+    })
+}
+
+/// Lines with the parts of a condition and their values. Parts that are whole lists of facts are omitted.
+pub fn rule_parts(planned: &ExplainedHook) -> Vec<String> {
+    let Some(Ok(evaluation)) = &planned.evaluation else { return Vec::new() };
+    let is_short = |value: &str| value.chars().count() <= MAX_VALUE && !value.starts_with('<');
+    let parts = evaluation.parts.iter().filter(|part| is_short(&part.value));
+    parts.map(|part| format!("{} = {}", one_line(&part.text), part.value)).collect()
+}
+
+/// Maximum length of a shown value.
+const MAX_VALUE: usize = 80;
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Reason why a hook is selected: its matcher and its condition.
 pub fn why(planned: &ExplainedHook) -> String {
+    match rule_state(planned) {
+        Some(RuleState::Applies) => return "its condition is true".to_owned(),
+        Some(RuleState::DoesNotApply) => return "its condition is false".to_owned(),
+        Some(RuleState::Unknown(why)) => return format!("its condition cannot be decided: {why}"),
+        None => {}
+    }
     let matcher = match planned.hook.matcher.pattern() {
         "" => "no matcher".to_owned(),
         pattern => format!("matcher `{pattern}` matches"),
@@ -58,6 +103,9 @@ pub fn depends_on_input(planned: &ExplainedHook, event: &Event) -> Option<String
     }
     // A rule for another tool is false for every input.
     let is_for_tool = |tool: &str| tool.contains('*') || event.tool_name() == Some(tool);
+    if matches!(hook.handler, HandlerSpec::Rule(_)) {
+        return Some("its condition depends on the input (pass --input or --command)".to_owned());
+    }
     let depends = match &hook.permission_rule {
         Some(rule) if !is_for_tool(&rule.tool) => false,
         Some(rule) if rule.pattern.is_some() => true,

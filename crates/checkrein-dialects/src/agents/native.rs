@@ -17,13 +17,15 @@ use std::time::Duration;
 use checkrein_core::{Decision, EventKind, FailurePolicy, Scope, Target, TimeClass};
 
 use crate::config::{
-    Attribute, ConfigTable, DedupKey, FileFormat, FileRow, HandlerRow, HookFileLayout, HookKey, PathBase, TimeUnit,
+    Attribute, ConfigTable, DedupKey, FileFormat, FileRow, HandlerRow, HookFileLayout, HookKey, PathBase, RuleKey,
+    TimeUnit,
 };
 use crate::payload::PayloadTable;
 use crate::reply::{
     AnswerDetection, Defect, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable,
     UnknownPolicy,
 };
+use crate::spec::RuleDecision;
 use crate::table::{Data, Dialect, EventRow, ProcessTable, RelativeTo, TimeTable, VariableRow};
 
 /// Dialect of checkrein's own files.
@@ -168,6 +170,7 @@ pub const LAYOUT: HookFileLayout = HookFileLayout {
         "trusted_keys",
         "disable",
         "override",
+        "packs",
         "disableAllHooks",
         "allowManagedHooksOnly",
         "allowedHttpHookUrls",
@@ -205,6 +208,19 @@ pub const LAYOUT: HookFileLayout = HookFileLayout {
         HookKey::new("rewrites", Attribute::Rewrites),
         HookKey::new("strict", Attribute::Strict),
         HookKey::new("dry_run", Attribute::DryRun),
+        HookKey::new("when", Attribute::OfRule(RuleKey::When)),
+        HookKey::new("vars", Attribute::OfRule(RuleKey::Vars)),
+        HookKey::new("params", Attribute::OfRule(RuleKey::Params)),
+        HookKey::new("deny", Attribute::OfRule(RuleKey::Decision(RuleDecision::Deny))),
+        HookKey::new("ask", Attribute::OfRule(RuleKey::Decision(RuleDecision::Ask))),
+        HookKey::new("allow", Attribute::OfRule(RuleKey::Decision(RuleDecision::Allow))),
+        HookKey::new("halt", Attribute::OfRule(RuleKey::Decision(RuleDecision::Halt))),
+        HookKey::new("context", Attribute::OfRule(RuleKey::Context)),
+        HookKey::new("message", Attribute::OfRule(RuleKey::Message)),
+        HookKey::new("label", Attribute::OfRule(RuleKey::Label)),
+        HookKey::new("rewrite", Attribute::OfRule(RuleKey::Rewrite)),
+        HookKey::new("unknown", Attribute::OfRule(RuleKey::Unknown)),
+        HookKey::new("tests", Attribute::OfRule(RuleKey::Tests)),
         HookKey::new("statusMessage", Attribute::Status),
         HookKey::new("prompt", Attribute::Setting),
         HookKey::new("model", Attribute::Setting),
@@ -216,6 +232,7 @@ pub const LAYOUT: HookFileLayout = HookFileLayout {
         HandlerRow::new("command", "command", &["command"]),
         HandlerRow::new("http", "http", &["url"]),
         HandlerRow::new("builtin", "builtin", &["builtin"]),
+        HandlerRow::new("rule", "rule", &["when"]),
         HandlerRow::new("prompt", "prompt", &["prompt"]).inert(),
         HandlerRow::new("agent", "agent", &["prompt"]).inert(),
         HandlerRow::new("mcp_tool", "mcp_tool", &["server", "tool"]).inert(),

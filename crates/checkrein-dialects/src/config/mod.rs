@@ -11,6 +11,7 @@ mod event_filter;
 mod format;
 mod layout;
 mod overrides;
+mod packs;
 mod prefilter;
 mod restrict;
 mod yaml;
@@ -21,10 +22,13 @@ pub use duration::parse as parse_duration;
 pub use format::FileFormat;
 pub(crate) use layout::written_matcher;
 pub use layout::{
-    Attribute, HandlerRow, HookFileLayout, HookKey, INCLUDE_KEYS, SANDBOX_KEYS, STRICT, SandboxKey, TimeUnit, UNLIMITED,
+    Attribute, HandlerRow, HookFileLayout, HookKey, INCLUDE_KEYS, RuleKey, SANDBOX_KEYS, STRICT, SandboxKey, TimeUnit,
+    UNLIMITED,
 };
 pub(crate) use layout::{lost_attributes, unwritable};
 pub use overrides::{HookOverride, OVERRIDE_KEYS};
+pub use packs::PACK_KEYS;
+pub(crate) use packs::{default_params, rules_of};
 pub use restrict::{RESTRICT_KEYS, RestrictKey, Restrictions};
 pub(crate) use yaml::printable;
 
@@ -274,6 +278,8 @@ pub struct Settings {
     pub trusted_paths: Option<Vec<String>>,
     /// Keys whose signatures in a project's lockfile approve hooks.
     pub trusted_keys: Option<Vec<String>>,
+    /// `true` if a rule of the file may use the history of its session. The rule can be for other events.
+    pub uses_history: bool,
     /// Included files of other dialects.
     pub includes: Vec<Include>,
     /// Keys in the file with their lines. Keys in objects have paths such as `restrict.scopes`.
@@ -370,7 +376,10 @@ impl Dialect {
     ) -> Decoded {
         let format = if format == Format::Json && self.config.comments { Format::Jsonc } else { format };
         let mut decoder = Decoder::new(self, file, scope, text, options);
+        // Events are recorded for rules at other events too.
+        decoder.settings.uses_history = self.has_all_events && mentions_history(text);
         if let Some(filter) = &decoder.filter
+            && !decoder.settings.uses_history
             && prefilter::has_no_match(self, text, format, filter)
         {
             return Decoded::default();
@@ -436,6 +445,12 @@ impl Dialect {
     pub fn encode(&self, hooks: &[&HookSpec]) -> Option<Encoded> {
         self.config.format.encode(self, hooks)
     }
+}
+
+/// `true` if a text with rules has a word that rules need to use the history. A text that has it otherwise only costs the time to
+/// record events.
+fn mentions_history(text: &str) -> bool {
+    ["history", "label", "session.turn"].iter().any(|word| text.contains(word))
 }
 
 /// Returns the language of a file that checkrein does not read, by its extension.

@@ -1,11 +1,11 @@
-//! Handlers of hooks as they are configured: a command, an HTTP endpoint, a builtin, a callback, or a handler of the host.
+//! Handlers of hooks as they are configured: a command, an HTTP endpoint, a builtin, a rule, a callback, or a handler of the host.
 
 use std::fmt::{self, Write as _};
 
 use checkrein_core::RawJson;
 use checkrein_core::property::{Properties, Property};
 
-use super::{Callback, CommandSpec, HttpSpec};
+use super::{Callback, CommandSpec, HttpSpec, RuleSpec};
 
 /// Handler of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub enum HandlerSpec {
     Http(HttpSpec),
     /// A builtin of the registry.
     Builtin(BuiltinSpec),
+    /// A rule.
+    Rule(Box<RuleSpec>),
     /// A callback of the host.
     Callback(Callback),
     /// A handler of a kind that the host has registered.
@@ -34,6 +36,7 @@ impl HandlerSpec {
             Self::Command(_) => HandlerKind::Command,
             Self::Http(_) => HandlerKind::Http,
             Self::Builtin(_) => HandlerKind::Builtin,
+            Self::Rule(_) => HandlerKind::Rule,
             Self::Callback(_) => HandlerKind::Callback,
             Self::Other { kind, .. } => HandlerKind::Other(kind),
         }
@@ -54,6 +57,7 @@ impl HandlerSpec {
                 properties.add("builtin", name);
                 properties.add_each("argument", args);
             }
+            Self::Rule(rule) => rule.list_properties(properties),
             // Callbacks are code of the host: they need no approval, and no two are equal.
             Self::Callback(callback) => properties.add("callback", format!("{callback:?}")),
             Self::Other { kind, settings } => {
@@ -73,6 +77,8 @@ pub enum HandlerKind<'a> {
     Http,
     /// A builtin of the registry.
     Builtin,
+    /// A rule.
+    Rule,
     /// A callback of the host.
     Callback,
     /// A kind that the host has registered under this name.
@@ -86,6 +92,7 @@ impl<'a> HandlerKind<'a> {
             Self::Command => "command",
             Self::Http => "http",
             Self::Builtin => "builtin",
+            Self::Rule => "rule",
             Self::Callback => "callback",
             Self::Other(name) => name,
         }

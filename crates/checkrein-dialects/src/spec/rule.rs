@@ -1,83 +1,145 @@
-//! Permission rules for tool calls: `Bash(git *)`. The key `if` of a hook contains one.
+//! Rules: hooks that are expressions over facts about an event.
+//!
+//! A [`RuleSpec`] has the texts of a rule as written. The `checkrein` crate compiles and evaluates them.
 
 use std::fmt;
-use std::str::FromStr;
 
-/// A permission rule: a tool, and a pattern for its input.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+use checkrein_core::property::Properties;
+use checkrein_core::{Decision, FailurePolicy, RawJson};
+
+/// A rule: a condition, and the effects if it holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct PermissionRule {
-    /// The tool.
-    pub tool: String,
-    /// Pattern for its input. `None`: any input.
-    pub pattern: Option<String>,
+pub struct RuleSpec {
+    /// Condition: an expression.
+    pub when: String,
+    /// Named expressions, which others use as `vars.NAME`.
+    pub vars: Vec<(String, String)>,
+    /// Constants, which expressions use as `params.NAME`.
+    pub params: Vec<(String, RawJson)>,
+    /// Decision, with the text of its reason.
+    pub decision: Option<(RuleDecision, String)>,
+    /// Text of the context for the model.
+    pub context: Option<String>,
+    /// Text of the message to the user.
+    pub message: Option<String>,
+    /// Label that the session gets.
+    pub label: Option<String>,
+    /// Fields of the tool input, with their new values. Strings may have expressions in `${…}`.
+    pub rewrite: Vec<(String, RawJson)>,
+    /// Effect if the value of the condition is unknown. `None`: ask at gates, nothing elsewhere.
+    pub unknown: Option<FailurePolicy>,
+    /// Tests, as in the file. They have no effect on events.
+    pub tests: Vec<RuleTest>,
+    /// Id of the rule in its pack. `None`: a file has the rule itself.
+    pub pack_rule: Option<String>,
 }
 
-impl FromStr for PermissionRule {
-    type Err = BadRule;
+/// A test of a rule, as in the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleTest {
+    /// The test: an object.
+    pub json: RawJson,
+    /// Line in the file.
+    pub line: u32,
+}
 
-    fn from_str(text: &str) -> Result<Self, BadRule> {
-        let bad = || BadRule(text.to_owned());
-        let text = text.trim();
-        let (tool, pattern) = match text.split_once('(') {
-            None => (text, None),
-            Some((tool, rest)) => {
-                let pattern = rest.strip_suffix(')').ok_or_else(bad)?;
-                // A parenthesis that closes the first one early means that another rule follows.
-                let mut open = 0_i32;
-                for c in pattern.chars() {
-                    open += i32::from(c == '(') - i32::from(c == ')');
-                    if open < 0 {
-                        return Err(bad());
-                    }
-                }
-                (tool, Some(pattern))
-            }
-        };
-        let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ':' | '*' | '.');
-        if tool.is_empty() || !tool.chars().all(is_name) {
-            return Err(bad());
+/// Decision of a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RuleDecision {
+    /// The event is denied.
+    Deny,
+    /// The user is asked.
+    Ask,
+    /// The event is allowed.
+    Allow,
+    /// The agent is halted.
+    Halt,
+}
+
+impl RuleDecision {
+    /// All decisions.
+    pub const ALL: [Self; 4] = [Self::Deny, Self::Ask, Self::Allow, Self::Halt];
+
+    /// Returns the key in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Deny => "deny",
+            Self::Ask => "ask",
+            Self::Allow => "allow",
+            Self::Halt => "halt",
         }
-        let pattern = pattern.filter(|pattern| !pattern.is_empty() && *pattern != "*").map(str::to_owned);
-        Ok(Self { tool: tool.to_owned(), pattern })
+    }
+
+    /// Returns the decision of an opinion.
+    pub fn decision(self) -> Decision {
+        match self {
+            Self::Deny => Decision::Deny,
+            Self::Ask => Decision::Ask,
+            Self::Allow => Decision::Allow,
+            Self::Halt => Decision::Halt,
+        }
     }
 }
 
-impl fmt::Display for PermissionRule {
+impl fmt::Display for RuleDecision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { tool, pattern } = self;
-        match pattern {
-            None => f.write_str(tool),
-            Some(pattern) => write!(f, "{tool}({pattern})"),
-        }
+        f.pad(self.name())
     }
 }
 
-/// A text that is not a permission rule.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a permission rule; write one tool, with or without a pattern: `Bash` or `Bash(git *)`")]
-pub struct BadRule(String);
+impl RuleSpec {
+    /// `true` if the rule has an effect besides its condition.
+    pub fn has_effect(&self) -> bool {
+        self.decision.is_some()
+            || self.context.is_some()
+            || self.message.is_some()
+            || self.label.is_some()
+            || !self.rewrite.is_empty()
+    }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+    /// `true` if the rule sets a label or a text has the name `history`. Events are then recorded.
+    pub fn uses_history(&self) -> bool {
+        self.label.is_some()
+            || self.texts().iter().any(|(_, text)| text.contains("history") || text.contains("session.turn"))
+    }
 
-    #[test]
-    fn rules_round_trip() {
-        for (text, tool, pattern, written) in [
-            ("Bash(git *)", "Bash", Some("git *"), "Bash(git *)"),
-            ("Edit(*.ts)", "Edit", Some("*.ts"), "Edit(*.ts)"),
-            ("Bash", "Bash", None, "Bash"),
-            ("Bash(*)", "Bash", None, "Bash"),
-            (" mcp__db__query ", "mcp__db__query", None, "mcp__db__query"),
-            ("Bash(echo (a))", "Bash", Some("echo (a)"), "Bash(echo (a))"),
-        ] {
-            let rule: PermissionRule = text.parse().unwrap();
-            assert_eq!((rule.tool.as_str(), rule.pattern.as_deref()), (tool, pattern), "{text}");
-            assert_eq!(rule.to_string(), written);
+    /// Returns all expressions and texts with their keys: `when`, `vars.NAME`, `deny`.
+    pub fn texts(&self) -> Vec<(String, &str)> {
+        let vars = self.vars.iter().map(|(name, text)| (format!("vars.{name}"), text.as_str()));
+        let mut texts: Vec<_> = vars.collect();
+        texts.push(("when".to_owned(), &self.when));
+        texts.extend(self.decision.iter().map(|(decision, text)| (decision.name().to_owned(), text.as_str())));
+        texts.extend(self.context.iter().map(|text| ("context".to_owned(), text.as_str())));
+        texts.extend(self.message.iter().map(|text| ("message".to_owned(), text.as_str())));
+        texts
+    }
+
+    pub(super) fn list_properties(&self, properties: &mut Properties) {
+        let Self {
+            when: _,
+            vars: _,
+            params,
+            decision,
+            context: _,
+            message: _,
+            label,
+            rewrite,
+            unknown,
+            // Omitted: tests have no effect on events.
+            tests: _,
+            pack_rule,
+        } = self;
+        properties.add_set("rule of a pack", pack_rule.as_ref());
+        // The texts of a pack are part of the program, as the code of a builtin is. An update must not need new approvals.
+        if pack_rule.is_some() {
+            properties.add_set("decision", decision.as_ref().map(|(decision, _)| decision));
+        } else {
+            properties.add_each("rule", self.texts().into_iter().map(|(key, text)| format!("{key}: {text}")));
+            properties.add_set("label", label.as_ref());
+            properties.add_each("rewrites", rewrite.iter().map(|(field, value)| format!("{field}: {value}")));
         }
-        for text in ["", "(x)", "Bash(git", "Bash(a) && Edit(b)", "Bash Edit"] {
-            assert!(text.parse::<PermissionRule>().is_err(), "{text}");
-        }
+        properties.add_each("parameter", params.iter().map(|(name, value)| format!("{name}: {value}")));
+        properties.add_set("if unknown", unknown.as_ref());
     }
 }

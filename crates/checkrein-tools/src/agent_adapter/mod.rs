@@ -328,6 +328,7 @@ impl AgentAdapter {
         let nothing = loaded.hooks.is_empty()
             && loaded.diagnostics.is_empty()
             && !has_news
+            && !loaded.uses_history
             && !self.announces_at(filter.kind())
             && !self.checks_prompt_at(filter.kind())
             && *filter.kind() != EventKind::PromptSubmit
@@ -445,6 +446,9 @@ impl AgentAdapter {
             let stops = StopLimit::new(0, Arc::clone(&sessions));
             stops.before(&mut event);
             let verdict = stops.after(&event, Verdict::default());
+            if loaded.uses_history {
+                checkrein::internal::record_event(&*sessions, &event, verdict.decision());
+            }
             let response = self.respond(&event, verdict, Outcome { notes, ..outcome });
             return AgentResponse { has_background, ..response };
         }
@@ -474,6 +478,7 @@ impl AgentAdapter {
         let has_sandbox = hooks.iter().any(|spec| spec.sandbox().is_some());
         let mut engine =
             crate::own_program::engine_builder().cwd(dir).vars(vars).hooks(hooks).session_store(Arc::clone(&sessions));
+        engine = engine.agent(self.agent.name).record_history(loaded.uses_history);
         if self.locations.as_ref().is_some_and(|locations| !locations.trusts_variables()) {
             engine = engine.distrust_variables();
         }

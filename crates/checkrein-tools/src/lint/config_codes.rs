@@ -20,6 +20,42 @@ pub const CONFIG_CODES: &[LintRule] = &[
          would have matched, until the hook is fixed or removed.",
     ),
     code(
+        "bad-expression",
+        "fix the expression; `checkrein facts 'COMMAND'` prints the names that rules can use",
+        "An expression of a rule is not valid: its syntax is wrong, a name is unknown, a type does not fit, or a comparison \
+         has the same result for every event. The rule cannot be evaluated, so it blocks its event.",
+    ),
+    code(
+        "two-decisions",
+        "write two rules, or remove one of the keys",
+        "A rule has one decision: `deny`, `ask`, `allow` or `halt`. With two, it is not clear what the rule should do.",
+    ),
+    code(
+        "bad-label",
+        "use letters, digits, `_`, `-` and `.`",
+        "The label of a rule marks its session. Other rules test it with `history.seen(\"LABEL\")`.",
+    ),
+    code(
+        "unknown-pack",
+        "run `checkrein packs` to list the packs",
+        "A file lists a pack that this version of checkrein does not have. Its rules are missing, so all gates are closed.",
+    ),
+    code(
+        "unknown-rule",
+        "run `checkrein packs show NAME` to list the rules of a pack",
+        "An adjustment names a rule that the pack does not have, so it would have no effect.",
+    ),
+    code(
+        "duplicate-pack",
+        "keep one entry for each pack",
+        "A file lists a pack twice. The adjustments of one entry would not apply to the rules of the other one.",
+    ),
+    code(
+        "contradiction",
+        "keep one adjustment for each rule",
+        "An entry of `packs` adjusts a rule in two ways.",
+    ),
+    code(
         "not-loaded",
         "fix or remove the hook",
         "The file is valid, but the hook cannot be loaded: for example the builtin is unknown, its arguments are wrong, it \

@@ -8,7 +8,7 @@ use checkrein_dialects::config::{Diagnostic, Severity};
 use checkrein_dialects::{Dialect, HandlerSpec, HookSpec};
 
 use super::place::Part;
-use super::{for_hook, is_decoded};
+use super::{for_hook, is_decoded, rule};
 
 /// Builds an engine from the hooks, as a run does, and returns the problems that `diagnostics` do not have. Runs no hook.
 pub fn load_errors(
@@ -79,7 +79,10 @@ fn describe(problem: &Problem, hook: &HookSpec, dialect: &Dialect) -> Option<Dia
                 (HandlerSpec::Builtin(_), FailureKind::Schema) => Part::Arguments,
                 _ => Part::Handler,
             };
-            let diagnostic = for_hook(hook, part, "not-loaded", &failure.message);
+            let diagnostic = match rule::error(hook) {
+                Some(error) => error,
+                None => for_hook(hook, part, "not-loaded", &failure.message),
+            };
             // An unapproved hook blocks nothing.
             let blocked = hook.kinds.iter().find(|kind| hook.state == HookState::Ready && hook.dialect.is_gate(kind));
             Some(match blocked.filter(|_| !hook.info.dry_run) {

@@ -13,6 +13,7 @@ mod fields;
 mod load;
 mod place;
 mod programs;
+mod rule;
 mod rules;
 mod script;
 mod shell;
@@ -71,6 +72,7 @@ fn lint_hook(hook: &HookSpec, env: &HandlerEnv) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     tools::matcher(hook, &mut found);
     tools::rule(hook, &mut found);
+    rule::tests(hook, &mut found);
     timeout(hook, &mut found);
     rule_with_option(hook, &mut found);
     if hook.info.dry_run && is_gate(hook) {

@@ -63,6 +63,27 @@ impl Part {
 
 /// Returns the location of a part of a hook in the text of its file. `None` if the file is no document, or has changed.
 pub(super) fn locate(hook: &HookSpec, part: Part, text: &str) -> Option<Location> {
+    with_path(hook, text, |path| {
+        let entry = path.last()?;
+        let own = |part: Part| keys(hook, part).find_map(|key| entry.get(key)).map(|node| node.span);
+        let span = match part {
+            Part::Entry => None,
+            Part::Matcher => path.iter().rev().find_map(|node| node.get("matcher")).map(|node| node.span),
+            Part::Arguments => own(Part::Arguments).or_else(|| own(Part::Handler)),
+            part => own(part),
+        };
+        let span = span.unwrap_or_else(|| first_line(entry.span, text));
+        Some(Location::of(&LineIndex::new(text), span))
+    })
+}
+
+/// Calls a function with the entry of a hook in the text of its file. `None` if the file is no document, or has changed.
+pub(super) fn entry_of<T>(hook: &HookSpec, text: &str, read: impl FnOnce(&Node<'_>) -> Option<T>) -> Option<T> {
+    with_path(hook, text, |path| read(path.last()?))
+}
+
+/// Calls a function with the nodes that lead to the entry of a hook, which is the last.
+fn with_path<T>(hook: &HookSpec, text: &str, read: impl FnOnce(&[&Node<'_>]) -> Option<T>) -> Option<T> {
     let source = &hook.info.source;
     let (line, column) = (source.line?, source.column?);
     let format = Format::from_path(std::path::Path::new(source.file.as_deref()?)).unwrap_or(Format::Json);
@@ -73,16 +94,7 @@ pub(super) fn locate(hook: &HookSpec, part: Part, text: &str) -> Option<Location
     if !find(&document.root, LineColumn { line, column }, &lines, &mut path) {
         return None;
     }
-    let entry = path.last()?;
-    let own = |part: Part| keys(hook, part).find_map(|key| entry.get(key)).map(|node| node.span);
-    let span = match part {
-        Part::Entry => None,
-        Part::Matcher => path.iter().rev().find_map(|node| node.get("matcher")).map(|node| node.span),
-        Part::Arguments => own(Part::Arguments).or_else(|| own(Part::Handler)),
-        part => own(part),
-    };
-    let span = span.unwrap_or_else(|| first_line(entry.span, text));
-    Some(Location::of(&lines, span))
+    read(&path)
 }
 
 /// Keys that set a part.

@@ -49,6 +49,12 @@ pub fn rule(code: &str) -> Option<&'static LintRule> {
 /// All lints.
 pub const RULES: &[LintRule] = &[
     LintRule {
+        code: "untested-rule",
+        help: "add `tests:` with a call for which the rule applies and one for which it does not",
+        explanation: "A rule without tests may never apply, or apply to ordinary calls. `checkrein test` runs the tests.",
+        severity: RuleSeverity::Warning,
+    },
+    LintRule {
         code: "script-missing",
         help: "check the path; relative paths start in the agent's working directory",
         explanation: "The hook runs a script that does not exist. The shell exits with 127. Most agents treat that as a \

@@ -181,6 +181,7 @@ pub fn explain() -> Value {
         ("depends", or_null(&text())),
         ("fails", or_null(&text())),
         ("undecided", or_null(&text())),
+        ("rule", or_null(&json!({ "type": "object" }))),
     ]);
     let plan = object(&[("event", event_kind()), ("subject", or_null(&text())), ("hooks", list_of(&hook))]);
     root("Hooks that would run for an event, and reasons why others would not", plan)

@@ -46,6 +46,8 @@ pub struct EngineBuilder {
     sources: Sources,
     registry: Registry,
     trusts_variables: bool,
+    agent: Option<Arc<str>>,
+    records_history: bool,
     program: Option<PathBuf>,
     cwd: Option<PathBuf>,
     vars: Option<Vec<(OsString, OsString)>>,
@@ -68,6 +70,8 @@ impl EngineBuilder {
             sources: Sources::default(),
             registry: Registry::new(),
             trusts_variables: true,
+            agent: None,
+            records_history: false,
             program: None,
             cwd: None,
             vars: None,
@@ -226,6 +230,21 @@ impl EngineBuilder {
         self
     }
 
+    /// Sets the name of the agent, for the fact `agent` of rules. The default is the dialect of [`settle_as`](Self::settle_as).
+    #[must_use]
+    pub fn agent(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.agent = Some(name.into());
+        self
+    }
+
+    /// Records events for the fact `history`, also if no hook of this engine uses it.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn record_history(mut self, is_recorded: bool) -> Self {
+        self.records_history = is_recorded;
+        self
+    }
+
     /// Ignores variables of the process that select trusted certificates (`SSL_CERT_FILE`, `SSL_CERT_DIR`), because a project may
     /// have set them. For programs that an agent starts.
     #[must_use]
@@ -311,16 +330,19 @@ impl EngineBuilder {
     /// host should show its user [`Engine::diagnostics`] (problems in files) and [`Engine::problems`] (problems of
     /// hooks). [`try_build`](Self::try_build) returns them as an error.
     pub fn build(self) -> Engine {
+        let sessions = self.sessions.unwrap_or_else(|| Arc::new(MemorySessionStore::default()));
         let env = HandlerEnv {
             cwd: self.cwd.or_else(|| std::env::current_dir().ok()).unwrap_or_else(|| PathBuf::from("/")),
             vars: self.vars.unwrap_or_else(|| std::env::vars_os().collect()).into(),
             registry: self.registry,
             trusts_variables: self.trusts_variables,
             program: self.program,
+            agent: self.agent.or_else(|| self.rules.agent().map(Into::into)),
+            sessions: Some(Arc::clone(&sessions)),
         };
-        let sessions = self.sessions.unwrap_or_else(|| Arc::new(MemorySessionStore::default()));
         let sources = env.registry.dialects().fold(self.sources, Sources::dialect);
-        let (files, hooks, settings) = FromFiles::load(sources, self.hooks);
+        let (files, hooks, mut settings) = FromFiles::load(sources, self.hooks);
+        settings.uses_history |= self.records_history;
         Engine {
             shared: Arc::new(Shared {
                 hooks: ArcSwap::from_pointee(LoadedHooks::load(hooks, &env).with_file_settings(&settings)),

@@ -20,7 +20,9 @@ use super::hooks::{Claim, LoadedHooks};
 use super::parallel::AbortOnDropSet;
 use super::{PreparedEvent, Shared};
 use crate::handler::EventView;
+use crate::policy::record_event;
 use crate::session_store::session_of;
+use checkrein_dialects::HandlerSpec;
 
 type SelectedHook = (usize, Claim);
 
@@ -36,6 +38,7 @@ pub(super) async fn fire(
         let Selection { hooks, waited, in_background, rules } = select(shared, &event);
         let wants_records = record.is_some() || !shared.observers.is_empty() || shared.is_audited();
         let has_dry_runs = waited.iter().any(|(_, claim)| claim.hook.spec.info.dry_run);
+        let uses_history = hooks.uses_history;
         let mut dispatch = Dispatch {
             shared,
             hooks,
@@ -74,6 +77,9 @@ pub(super) async fn fire(
             && verdict.decision() != decision
         {
             verdict = verdict.without_metadata(tag);
+        }
+        if uses_history {
+            record_event(&*shared.sessions, &event, verdict.decision());
         }
         debug!(name: "checkrein.settled", decision = %verdict.decision(), warnings = verdict.warnings().len());
         records.sort_by_key(|(position, _)| *position);
@@ -141,7 +147,8 @@ fn select(shared: &Shared, event: &Event) -> Selection {
 /// Returns the event with the alias of its tool in front that the hook's matcher accepts: the payload has that name. A patch can be
 /// an `Edit` and a `Write`, and the name of an MCP tool can be ambiguous.
 fn named_as_matched(view: Arc<EventView>, claim: &Claim) -> Arc<EventView> {
-    if !view.event.has_tool_aliases() {
+    // Rules see all names, and share the facts of one view.
+    if !view.event.has_tool_aliases() || matches!(claim.hook.spec.handler, HandlerSpec::Rule(_)) {
         return view;
     }
     match view.event.with_preferred_alias(|alias| claim.hook.spec.matcher.matches(alias)) {
@@ -152,6 +159,10 @@ fn named_as_matched(view: Arc<EventView>, claim: &Claim) -> Arc<EventView> {
 
 fn is_managed((_, claim): &SelectedHook) -> bool {
     claim.hook.spec.info.is_managed()
+}
+
+fn is_immediate((_, claim): &SelectedHook) -> bool {
+    claim.hook.handler.as_ref().is_ok_and(|handler| handler.is_immediate())
 }
 
 fn declares_rewrites((_, claim): &SelectedHook) -> bool {
@@ -280,7 +291,13 @@ impl Dispatch<'_> {
         ChainStep::Next
     }
 
-    async fn run_parallel(&mut self, hooks: Vec<SelectedHook>) {
+    async fn run_parallel(&mut self, mut hooks: Vec<SelectedHook>) {
+        // Rules take less time than starting a task.
+        for (position, claim) in hooks.extract_if(.., |hook| is_immediate(hook)).collect::<Vec<_>>() {
+            let view = self.view_for(&claim);
+            let done = execute::run(self.shared, &claim.hook, &view, Permit::Wait, self.wants_records).await;
+            let _ = self.apply_result(position, claim, done, RunMode::Parallel);
+        }
         if hooks.len() < 2 {
             let _ = self.run_sequential(hooks).await;
             return;

@@ -166,19 +166,19 @@ async fn call(
     permit: Permit,
     captures: &mut Captures,
 ) -> Result<Opinion, Failure> {
+    if handler.is_immediate() {
+        let call = new_call(hook, view, Instant::now() + FOREVER);
+        if let Some(opinion) = handler.call_now(&call) {
+            return opinion;
+        }
+    }
     // The timeout starts after the wait for a slot.
     let limited = permit == Permit::Wait && handler.is_limited();
     let _turn = if limited { shared.running.acquire().await.ok() } else { None };
     let timeout = hook.spec.timeout_for(&view.event.kind());
     let deadline = Instant::now() + timeout.min(FOREVER);
     let last = deadline + handler.shutdown_grace().min(FOREVER);
-    let call = Call {
-        hook: Arc::clone(&hook.spec.info),
-        deadline,
-        dialect: hook.spec.dialect,
-        stdout_closed: false,
-        view: Arc::clone(view),
-    };
+    let call = new_call(hook, view, deadline);
     let too_long = || Failure::new(FailureKind::Timeout, format!("timed out after {timeout:?}"));
     let reply = match tokio::time::timeout_at(last.into(), handler.call(&call)).await {
         // A handler that blocks its thread cannot be cancelled, but its late reply is dropped.
@@ -208,6 +208,16 @@ async fn call(
     }
     let opinion = hook.spec.dialect.read(&view.event, reply, hook.spec.strict)?;
     Ok(spill::shortened(opinion, hook.spec.dialect))
+}
+
+fn new_call(hook: &LoadedHook, view: &Arc<EventView>, deadline: Instant) -> Call {
+    Call {
+        hook: Arc::clone(&hook.spec.info),
+        deadline,
+        dialect: hook.spec.dialect,
+        stdout_closed: false,
+        view: Arc::clone(view),
+    }
 }
 
 /// One year: practically unlimited, and small enough to be added to any `Instant`.

@@ -5,9 +5,11 @@
 use std::sync::Arc;
 
 use checkrein_core::{Event, FailureKind, HookState, SkipReason};
-use checkrein_dialects::HookSpec;
+use checkrein_dialects::{HandlerSpec, HookSpec};
 
 use super::{Engine, conditions};
+use crate::handler::EventView;
+use crate::policy::{Evaluation, Rule};
 
 /// One hook, and the reason if it would not run.
 #[derive(Debug, Clone)]
@@ -21,6 +23,9 @@ pub struct ExplainedHook {
     pub fails: Option<String>,
     /// Reason why it is unknown if the condition is true. The hook then runs: a guard that runs too often is safer.
     pub undecided: Option<String>,
+    /// Evaluation of the condition of a rule, or the reason why it cannot be evaluated. `None` for other hooks, and for rules that
+    /// would not run.
+    pub evaluation: Option<Result<Evaluation, String>>,
 }
 
 impl Engine {
@@ -30,6 +35,7 @@ impl Engine {
         // A panic of the agent's function is reported by the next fire.
         let _ = self.put_in_envelope(&mut event);
         let hooks = self.shared.hooks.load();
+        let view = EventView::new(Arc::new(event.clone()), None);
         let plan = hooks.set.explain(&event);
         plan.entries
             .into_iter()
@@ -45,7 +51,19 @@ impl Engine {
                     None => conditions::undecided(&loaded.spec, &event, &self.shared.env),
                     Some(_) => None,
                 };
-                ExplainedHook { hook: Arc::clone(&loaded.spec), why_not: entry.skip_reason, fails, undecided }
+                let evaluation = match (&loaded.spec.handler, &entry.skip_reason) {
+                    (HandlerSpec::Rule(rule), None) => {
+                        let compiled = Rule::compile(rule, &loaded.spec.kinds).ok();
+                        let explain = |rule: Rule| {
+                            let facts = view.facts(&self.shared.env);
+                            rule.explain(&**facts).map_err(|failure| failure.message)
+                        };
+                        compiled.map(explain)
+                    }
+                    _ => None,
+                };
+                let hook = Arc::clone(&loaded.spec);
+                ExplainedHook { hook, why_not: entry.skip_reason, fails, undecided, evaluation }
             })
             .collect()
     }

@@ -70,6 +70,8 @@ pub(super) struct LoadedHooks {
     /// `true` if one of the hooks is an administrator's.
     pub(super) has_managed: bool,
     pub(super) problems: Vec<Problem>,
+    /// `true` if a rule uses the history of its session, so that events are recorded.
+    pub(super) uses_history: bool,
     /// Choice of the files about unsafe rules of agents.
     pub(super) compat: Option<Compat>,
     /// Audit log that the files name.
@@ -81,6 +83,8 @@ pub(super) struct LoadedHooks {
 #[derive(Debug, Default)]
 pub(super) struct FileSettings {
     pub(super) compat: Option<Compat>,
+    /// `true` if a rule of a file uses the history, also one for other events.
+    pub(super) uses_history: bool,
     #[cfg_attr(not(feature = "audit"), expect(dead_code, reason = "used by the audit log only"))]
     pub(super) audit: Option<checkrein_dialects::config::AuditSettings>,
 }
@@ -141,7 +145,7 @@ impl LoadedHooks {
         specs.sort_by_key(HookSpec::rank);
         let mut problems = Vec::new();
         let set = HookSet::new(specs.iter().map(selector).collect());
-        let loaded = specs
+        let loaded: Vec<_> = specs
             .into_iter()
             .map(|spec| {
                 let loaded = load(Arc::new(spec), env);
@@ -170,12 +174,17 @@ impl LoadedHooks {
                 Arc::new(loaded)
             })
             .collect();
+        let uses_history = loaded.iter().any(|hook: &Arc<LoadedHook>| match &hook.spec.handler {
+            HandlerSpec::Rule(rule) => rule.uses_history(),
+            _ => false,
+        });
         let has_managed = set.hooks().iter().any(|hook| hook.info.is_managed());
         Self {
             set,
             loaded,
             has_managed,
             problems,
+            uses_history,
             compat: None,
             #[cfg(feature = "audit")]
             audit: None,
@@ -185,6 +194,7 @@ impl LoadedHooks {
     /// Applies the settings of files.
     pub(super) fn with_file_settings(mut self, settings: &FileSettings) -> Self {
         self.compat = settings.compat;
+        self.uses_history |= settings.uses_history;
         #[cfg(feature = "audit")]
         if let Some(settings) = &settings.audit {
             self.audit = Some(Arc::new(crate::audit::AuditLog::from_settings(settings)));
@@ -223,6 +233,7 @@ fn selector(spec: &HookSpec) -> HookSelector {
 fn declaring(spec: HookSpec, env: &HandlerEnv) -> HookSpec {
     let rewrites = match &spec.handler {
         HandlerSpec::Builtin(named) => env.registry.builtin(&named.name).is_some_and(|builtin| builtin.is_rewriting()),
+        HandlerSpec::Rule(rule) => !rule.rewrite.is_empty(),
         _ => false,
     };
     let mut spec = if rewrites { spec.rewrites() } else { spec };

@@ -242,7 +242,11 @@ impl Engine {
 
     /// Prepares an event. Returns `None` if no hook could run.
     fn prepare_if_needed(&self, event: Event) -> Option<PreparedEvent> {
-        let could_run = self.shared.hooks.load().set.has_for(&event);
+        let hooks = self.shared.hooks.load();
+        let could_run = hooks.set.has_for(&event);
+        if !could_run && hooks.uses_history {
+            crate::policy::record_event(&*self.shared.sessions, &event, checkrein_core::Decision::NoOpinion);
+        }
         // A prompt resets the count of refused stops even without hooks.
         if !could_run && !self.shared.stops.needs(&event.kind()) {
             return None;

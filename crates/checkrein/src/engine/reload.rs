@@ -60,13 +60,13 @@ struct State {
 impl FromFiles {
     /// Reads files. Returns the hooks of files, then those added in code.
     pub(super) fn load(sources: Sources, own: Vec<HookSpec>) -> (Self, Vec<HookSpec>, FileSettings) {
-        let Loaded { mut hooks, diagnostics, compat, audit, files, followed, .. } = sources.load();
+        let Loaded { mut hooks, diagnostics, compat, uses_history, audit, files, followed, .. } = sources.load();
         hooks.extend(own.iter().cloned());
         let state = State { in_force: files.clone(), files, diagnostics, followed, kept_old: false };
         (
             Self { sources, own, state: Mutex::new(state), reloading: Mutex::default() },
             hooks,
-            FileSettings { compat, audit },
+            FileSettings { compat, uses_history, audit },
         )
     }
 
@@ -114,7 +114,8 @@ impl Shared {
 
     fn read_again(&self) -> Reload {
         let _reloading = lock(&self.files.reloading);
-        let Loaded { mut hooks, mut diagnostics, compat, audit, files, followed, .. } = self.files.sources.load();
+        let Loaded { mut hooks, mut diagnostics, compat, uses_history, audit, files, followed, .. } =
+            self.files.sources.load();
         let mut state = self.files.state();
         if files == state.files {
             state.followed = followed;
@@ -139,7 +140,7 @@ impl Shared {
         *state = State { in_force: files.clone(), files, diagnostics: diagnostics.clone(), followed, kept_old: false };
         drop(state);
         hooks.extend(self.files.own.iter().cloned());
-        let (before, now) = self.put(hooks, &FileSettings { compat, audit });
+        let (before, now) = self.put(hooks, &FileSettings { compat, uses_history, audit });
         Reload { diagnostics, ..difference(&before, &now) }
     }
 }

@@ -27,6 +27,14 @@ impl RuleSource {
         }
     }
 
+    /// Name of the agent's dialect.
+    pub(super) fn agent(&self) -> Option<&'static str> {
+        match self {
+            Self::Dialect(dialect) => Some(dialect.name),
+            Self::Custom(_) => None,
+        }
+    }
+
     pub(super) fn stop_cap(&self) -> u32 {
         match self {
             Self::Dialect(dialect) => dialect.stop_cap,

@@ -23,9 +23,12 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use checkrein_core::payload::JsonPiece;
-use checkrein_core::{Event, HookInfo};
+use checkrein_core::{Event, HookInfo, Opinion};
 use checkrein_dialects::Dialect;
 
+use crate::facts::{FactContext, Facts};
+use crate::policy::SessionHistory;
+use crate::session_store::SessionStore;
 use crate::trust::ProjectRoots;
 pub(crate) use builtin::BuiltinFactory;
 pub use builtin::{ArgumentError, Builtin, BuiltinCall, BuiltinDoc};
@@ -54,6 +57,19 @@ pub type HandlerFuture<'a> = Pin<Box<dyn Future<Output = Result<Reply, Failure>>
 pub trait Handler: Send + Sync + 'static {
     /// Handles one event.
     fn call<'a>(&'a self, call: &'a Call) -> HandlerFuture<'a>;
+
+    /// Handles one event without waiting for anything. `None`: the engine uses [`call`](Self::call).
+    ///
+    /// The engine does not limit the time of such a call, so the handler must limit its own work.
+    fn call_now(&self, call: &Call) -> Option<Result<Opinion, Failure>> {
+        let _ = call;
+        None
+    }
+
+    /// `true` if [`call_now`](Self::call_now) handles every event.
+    fn is_immediate(&self) -> bool {
+        false
+    }
 
     /// Extra time after the deadline before the future is dropped. For handlers that check [`Call::deadline`] themselves and
     /// need time to end something properly.
@@ -133,6 +149,10 @@ pub struct HandlerEnv {
     pub trusts_variables: bool,
     /// Program that commands can call. See [`EngineBuilder::program`](crate::engine::EngineBuilder::program).
     pub program: Option<PathBuf>,
+    /// Name of the agent. See [`EngineBuilder::agent`](crate::engine::EngineBuilder::agent).
+    pub agent: Option<Arc<str>>,
+    /// Store of facts about sessions.
+    pub(crate) sessions: Option<Arc<dyn SessionStore>>,
 }
 
 impl fmt::Debug for HandlerEnv {
@@ -150,7 +170,15 @@ impl HandlerEnv {
         vars: impl IntoIterator<Item = (OsString, OsString)>,
         registry: Registry,
     ) -> Self {
-        Self { cwd: cwd.into(), vars: vars.into_iter().collect(), registry, trusts_variables: true, program: None }
+        Self {
+            cwd: cwd.into(),
+            vars: vars.into_iter().collect(),
+            registry,
+            trusts_variables: true,
+            program: None,
+            agent: None,
+            sessions: None,
+        }
     }
 
     /// Returns the roots of the project. A project that contains the home directory is the user's own.
@@ -221,6 +249,8 @@ pub(crate) struct EventView {
     /// The event before rewrites, if there were any.
     pub(crate) original: Option<Arc<Event>>,
     payloads: Payloads,
+    /// Facts for rules, computed when the first rule reads them.
+    facts: OnceLock<Arc<Facts>>,
 }
 
 /// The event as JSON, once per dialect: a linked list that only grows, so references stay valid.
@@ -236,7 +266,7 @@ struct PayloadCache {
 
 impl EventView {
     pub(crate) fn new(event: Arc<Event>, original: Option<Arc<Event>>) -> Self {
-        Self { event, original, payloads: Payloads::default() }
+        Self { event, original, payloads: Payloads::default(), facts: OnceLock::new() }
     }
 
     fn payload(&self, dialect: &'static Dialect) -> &[JsonPiece] {
@@ -253,9 +283,19 @@ impl EventView {
         }
     }
 
+    /// Returns the facts about the event.
+    pub(crate) fn facts(&self, env: &HandlerEnv) -> &Arc<Facts> {
+        self.facts.get_or_init(|| {
+            let history = SessionHistory::before(&self.event, env.sessions.clone());
+            let context = FactContext::new(&self.event, env, Arc::new(history));
+            Arc::new(Facts::new(Arc::clone(&self.event), context))
+        })
+    }
+
     /// Creates a view with this payload in place of the event's own.
     pub(crate) fn with_payload(event: Event, dialect: &'static Dialect, pieces: Vec<JsonPiece>) -> Self {
         let written = PayloadCache { dialect: dialect.name, pieces, next: Payloads::default() };
-        Self { event: Arc::new(event), original: None, payloads: Payloads(OnceLock::from(Box::new(written))) }
+        let payloads = Payloads(OnceLock::from(Box::new(written)));
+        Self { event: Arc::new(event), original: None, payloads, facts: OnceLock::new() }
     }
 }

@@ -306,6 +306,8 @@ pub struct Loaded {
     pub allow_skip: bool,
     /// `true` if agents may start sub-agents whose tools run without any hook.
     pub unguarded_subagents: bool,
+    /// `true` if a rule may use the history of its session, also one for other events.
+    pub uses_history: bool,
     /// `true` if a denied command may become one that prints the reason and fails, under agents that show no reasons.
     pub deny_by_command: bool,
     /// Settings of the audit log, if a file of the user or the administrator has some. Paths are resolved.

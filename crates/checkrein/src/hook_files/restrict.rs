@@ -94,6 +94,7 @@ impl Restriction {
                 HandlerSpec::Http(_)
                 | HandlerSpec::Command(_)
                 | HandlerSpec::Builtin(_)
+                | HandlerSpec::Rule(_)
                 | HandlerSpec::Callback(_)
                 | HandlerSpec::Other { .. } => None,
             },
@@ -126,7 +127,7 @@ fn without_variables(spec: &mut HookSpec, names: &[String]) -> Option<String> {
                 lost.push("other variables of the host".to_owned());
             }
         }
-        HandlerSpec::Builtin(_) | HandlerSpec::Callback(_) | HandlerSpec::Other { .. } => {}
+        HandlerSpec::Builtin(_) | HandlerSpec::Rule(_) | HandlerSpec::Callback(_) | HandlerSpec::Other { .. } => {}
     }
     (!lost.is_empty()).then(|| format!("the administrator withholds {}", lost.join(", ")))
 }

@@ -13,9 +13,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use checkrein::HookSpec;
+use checkrein::dialects::HandlerSpec;
 use checkrein::dialects::config::Diagnostic;
 use checkrein::hook::HookState;
-use checkrein_tools::hook_tests::{self, Case, HookProbes, TestReport, TestRunner};
+use checkrein::dialects::packs::{self, Pack};
+use checkrein_tools::hook_tests::{self, Case, CaseReport, HookProbes, TestReport, TestRunner};
+use checkrein_tools::rule_tests;
 use serde_json::json;
 
 use super::config::ConfigArguments;
@@ -26,7 +29,7 @@ use crate::interrupt::{self, Engines};
 /// Run test cases for hooks, or probe untested hooks
 ///
 /// Test cases are in YAML files in `.checkrein/tests/`, and in files `*.test.yaml` next to hook files. Each case runs in its
-/// own scratch directory. Hooks of the project need approval, or --trust-all.
+/// own scratch directory. Hooks of the project need approval, or --trust-all. Rules have their tests in `tests:`.
 ///
 /// With --contract, hooks without test cases are probed instead: with empty, huge and unusual input, missing fields, an empty
 /// environment, a closed output, and eight runs at once.
@@ -75,6 +78,12 @@ pub struct Arguments {
     /// Probe every hook
     #[arg(long, requires = "contract")]
     all: bool,
+    /// Run the tests of the packs that come with checkrein
+    #[arg(long, conflicts_with = "contract")]
+    packs: bool,
+    /// Change the conditions of rules, and report changes that no test notices
+    #[arg(long, conflicts_with = "contract")]
+    mutate: bool,
     /// Timeout of a probe in seconds
     #[arg(long, value_name = "SECONDS", default_value = "5", requires = "contract", value_parser = seconds)]
     timeout: Duration,
@@ -107,6 +116,8 @@ struct Known {
     runner: TestRunner,
     files: Vec<PathBuf>,
     cases: Vec<Case>,
+    /// Rules with tests.
+    rules: Vec<HookSpec>,
     /// Diagnostics of the case files.
     wrong: Vec<Diagnostic>,
     /// Number of cases before --filter.
@@ -133,7 +144,12 @@ impl Known {
         for case in &cases {
             runner.loaded_for(case);
         }
-        Ok(Self { runner, files, cases, wrong: read.diagnostics, all_cases })
+        let mut rules: Vec<HookSpec> =
+            runner.loaded().hooks.iter().filter(|hook| has_tests(hook, false)).cloned().collect();
+        if arguments.packs {
+            rules = packs::ALL.iter().flat_map(Pack::rules).filter(|hook| has_tests(hook, true)).collect();
+        }
+        Ok(Self { runner, files, cases, rules, wrong: read.diagnostics, all_cases })
     }
 
     /// Prints diagnostics of all files on standard error.
@@ -161,7 +177,7 @@ impl Known {
 
     /// Fails if there is nothing to run.
     fn check(&self, arguments: &Arguments) -> Result<()> {
-        if arguments.contract || !self.cases.is_empty() || !self.wrong.is_empty() {
+        if arguments.contract || !self.cases.is_empty() || !self.rules.is_empty() || !self.wrong.is_empty() {
             return Ok(());
         }
         if self.all_cases > 0 {
@@ -197,6 +213,7 @@ async fn once(arguments: &Arguments, known: &Known) -> Result<Exit> {
         let mut live = live::Line::new(known.cases.len());
         let reports = known.runner.run_all(&known.cases, jobs, arguments.fail_fast, |report| live.done(report)).await;
         drop(live);
+        let reports = rule_cases(arguments, known).into_iter().chain(reports).collect();
         (TestReport::new(reports, Vec::new(), begun.elapsed()), 0)
     };
     let (report, with_cases) = report;
@@ -209,6 +226,23 @@ async fn once(arguments: &Arguments, known: &Known) -> Result<Exit> {
     }
     let exit = if report.is_fine() { exit::SUCCESS } else { exit::FAILURE };
     super::finish_output(exit, show(arguments, &report, with_cases))
+}
+
+/// `true` for a rule with tests, of a pack or of a file.
+fn has_tests(hook: &HookSpec, of_pack: bool) -> bool {
+    match &hook.handler {
+        HandlerSpec::Rule(rule) => !rule.tests.is_empty() && rule.pack_rule.is_some() == of_pack,
+        _ => false,
+    }
+}
+
+/// Runs the tests of rules.
+fn rule_cases(arguments: &Arguments, known: &Known) -> Vec<CaseReport> {
+    let reports = known.rules.iter().filter_map(|rule| rule_tests::run(rule, arguments.mutate));
+    let is_wanted = |case: &CaseReport| {
+        arguments.filter.is_empty() || arguments.filter.iter().any(|text| case.name.contains(text.as_str()))
+    };
+    reports.flat_map(|report| report.cases()).filter(is_wanted).collect()
 }
 
 fn show(arguments: &Arguments, report: &TestReport, with_cases: usize) -> Result<()> {
@@ -253,16 +287,23 @@ fn list(arguments: &Arguments) -> Result<Exit> {
     known.tell();
     known.check(arguments)?;
     let mut out = anstream::stdout().lock();
+    let rules = known.rules.iter().filter_map(|rule| rule_tests::run(rule, false)).flat_map(|report| report.cases());
+    let rules: Vec<_> = rules.collect();
     if arguments.json {
         let all: Vec<_> = known
             .cases
             .iter()
             .map(|case| json!({ "name": case.name, "file": case.file, "line": case.line, "event": case.event }))
+            .chain(rules.iter().map(|case| json!({ "name": case.name, "file": case.file, "line": case.line, "event": null })))
             .collect();
         writeln!(out, "{:#}", json!(all))?;
     } else {
         for case in &known.cases {
             writeln!(out, "{}:{}: {}", show::relative(&case.file), case.line, super::printable(&case.name))?;
+        }
+        for case in &rules {
+            let file = show::relative(std::path::Path::new(&case.file));
+            writeln!(out, "{file}:{}: {}", case.line, super::printable(&case.name))?;
         }
     }
     Ok(if known.wrong.is_empty() { exit::SUCCESS } else { exit::FAILURE })

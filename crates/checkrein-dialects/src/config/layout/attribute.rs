@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use checkrein_core::{FailurePolicy, HookInfo, HookState, RawJson};
 
+use super::rule::RuleKey;
 use super::{Decoder, HookFileLayout, sandbox, set_enabled};
 use crate::spec::{
     BuiltinSpec, CommandLine, CommandSpec, HandlerSpec, HookSpec, HttpSpec, InputPattern, PermissionRule,
@@ -101,6 +102,8 @@ pub enum Attribute {
     DryRun,
     /// Flag: words of the command contain variables.
     Variables,
+    /// Key of a rule.
+    OfRule(RuleKey),
     /// Setting of the handler.
     Setting,
     /// Command for this shell.
@@ -149,6 +152,7 @@ impl Attribute {
             Self::Variables => "the variables in its command",
             Self::DryRun => "that it is a dry run",
             Self::Strict => "that its replies are checked strictly",
+            Self::OfRule(key) => key.label(),
             Self::Setting | Self::Elsewhere | Self::Nothing(_) => "a setting",
         }
     }
@@ -394,6 +398,7 @@ impl HookKey {
             (HandlerSpec::Builtin(builtin), Attribute::Args | Attribute::FunctionArgs) => {
                 builtin.args = decoder.texts(node, name)?;
             }
+            (HandlerSpec::Rule(rule), Attribute::OfRule(key)) => key.read(decoder, node, name, rule)?,
             (HandlerSpec::Other { settings, .. }, _) => {
                 let mut members: Vec<String> = settings
                     .entries()
@@ -421,6 +426,7 @@ pub(super) fn empty_handler(kind: &'static str) -> HandlerSpec {
         "command" => HandlerSpec::Command(CommandSpec::shell("")),
         "http" => HandlerSpec::Http(HttpSpec::new("")),
         "builtin" => HandlerSpec::Builtin(BuiltinSpec { name: String::new(), args: Vec::new() }),
+        "rule" => HandlerSpec::Rule(Box::default()),
         other => HandlerSpec::Other { kind: other.to_owned(), settings: RawJson::default() },
     }
 }

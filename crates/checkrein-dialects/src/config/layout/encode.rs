@@ -396,6 +396,7 @@ fn of_handler(attribute: Attribute, handler: &HandlerSpec) -> Option<String> {
         (HandlerSpec::Builtin(builtin), Attribute::Args | Attribute::FunctionArgs) => {
             (!builtin.args.is_empty()).then(|| list(&builtin.args))
         }
+        (HandlerSpec::Rule(rule), Attribute::OfRule(key)) => key.value(rule),
         _ => None,
     }
 }

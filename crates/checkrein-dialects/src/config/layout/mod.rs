@@ -4,6 +4,7 @@
 
 mod attribute;
 mod encode;
+mod rule;
 mod sandbox;
 
 use std::time::Duration;
@@ -13,6 +14,8 @@ use checkrein_core::{EventKind, FailurePolicy, HookState, Matcher, closest_match
 pub(super) use attribute::own_name;
 pub use attribute::{Attribute, HookKey, TimeUnit};
 pub(crate) use encode::{lost_attributes, unwritable, written_matcher};
+pub use rule::RuleKey;
+pub(super) use rule::{json, values};
 pub use sandbox::{SANDBOX_KEYS, STRICT, SandboxKey, UNLIMITED};
 
 use super::decoder::{Misspelling, current_key, value_of};
@@ -132,12 +135,23 @@ impl HookFileLayout {
             decoder.check_keys(members, &[&[first], known].concat());
         }
         self.settings(decoder, members);
+        self.decode_hooks(decoder, root);
+        // After the settings, because `dry_run` applies to the rules of packs too.
+        if self.flat
+            && let Some(packs) = root.get("packs").filter(|packs| !packs.is_null())
+        {
+            super::packs::read(self, decoder, packs);
+        }
+    }
+
+    /// Reads the hooks of a file, without its settings.
+    pub(super) fn decode_hooks(&self, decoder: &mut Decoder<'_>, root: &Node<'_>) {
+        let members = root.as_object().unwrap_or_default();
         let Some(events) = self.root.split('.').try_fold(root, |node, key| node.get(key)) else {
             if self.bare {
                 return self.bare_events(decoder, members);
             }
-            decoder.misplaced(members, self.root.split('.').next().unwrap_or(self.root));
-            return;
+            return decoder.misplaced(members, self.root.split('.').next().unwrap_or(self.root));
         };
         // A YAML key whose entries are all comments.
         if events.is_null() {
@@ -236,6 +250,12 @@ impl HookFileLayout {
         }
     }
 
+    /// `true` if an entry is a rule.
+    fn is_rule(&self, entry: &Node<'_>) -> bool {
+        let when = self.keys.iter().find(|key| key.says == Attribute::OfRule(RuleKey::When));
+        when.is_some_and(|key| entry.get(key.name).is_some())
+    }
+
     /// Name of a hook, if it has one.
     fn name_of<'n>(&self, hook: &'n Node<'_>) -> Option<&'n str> {
         let key = self.keys.iter().find(|key| matches!(key.says, Attribute::Id))?;
@@ -321,6 +341,13 @@ impl HookFileLayout {
                 }
             }
             (Some(event), _) | (None, Some(event)) => vec![event],
+            // Rules are for tool calls by default.
+            (None, None) if self.is_rule(entry) => {
+                if decoder.wants(&EventKind::PreToolUse) {
+                    self.hook(decoder, entry, &[EventKind::PreToolUse], None, &id);
+                }
+                return;
+            }
             (None, None) => {
                 let why = "this hook has no `events`; add the events that it runs for";
                 decoder.error("missing-key", entry.span, why);
@@ -435,6 +462,9 @@ impl HookFileLayout {
             let key = self.keys.iter().filter(|key| matches!(key.says, Attribute::Command | Attribute::ShellCommand));
             let written = key.filter_map(|key| hook.get(key.name)).next();
             decoder.check_command(command, written.map_or(hook.span, |node| node.span))?;
+        }
+        if let HandlerSpec::Rule(own) = &spec.handler {
+            rule::check(decoder, own, hook.span)?;
         }
         Ok(spec)
     }

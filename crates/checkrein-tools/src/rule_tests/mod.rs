@@ -1,0 +1,243 @@
+//! Tests of rules: each test is one call with the wanted effect, in the key `tests` of a rule.
+//!
+//! `checkrein test` runs them. A test evaluates one rule alone: no other hook runs, and no file, repository or session of the user
+//! is read.
+
+mod case;
+mod mutate;
+
+use std::fmt;
+
+use checkrein::facts::Facts;
+use checkrein::policy::{Rule, RuleError};
+use checkrein_core::{Decision, FailurePolicy, Opinion};
+use checkrein_dialects::{HandlerSpec, HookSpec, RuleSpec};
+
+pub use case::{CaseError, TEST_KEYS, TestCase};
+pub use mutate::{Mutant, Mutation};
+
+use crate::hook_tests::{CaseOutcome, CaseReport, Mismatch};
+
+/// Result of the tests of one rule.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct RuleReport {
+    /// Id of the rule.
+    pub rule: String,
+    /// File of the rule. `None`: a rule of a pack.
+    pub file: Option<String>,
+    /// Line of the rule in its file.
+    pub line: u32,
+    /// The rule cannot be compiled.
+    pub error: Option<RuleError>,
+    /// Results of its tests, in order.
+    pub tests: Vec<TestResult>,
+    /// Changes of the condition that no test notices.
+    pub survivors: Vec<Mutant>,
+    /// Number of changes that were tried.
+    pub mutants: usize,
+}
+
+impl RuleReport {
+    /// `true` if the rule compiles and all tests pass.
+    pub fn is_passed(&self) -> bool {
+        self.error.is_none() && self.tests.iter().all(TestResult::is_passed)
+    }
+
+    /// Number of tests that wanted an effect.
+    pub fn applied(&self) -> usize {
+        self.tests.iter().filter(|test| test.want != Effect::None).count()
+    }
+}
+
+impl RuleReport {
+    /// Returns the results as cases of a test report. A rule that does not compile is one case.
+    pub fn cases(&self) -> Vec<CaseReport> {
+        let file = self.file.clone().unwrap_or_else(|| "packs".to_owned());
+        let case = |name: String, line: u32, mismatches: Vec<Mismatch>, error: Option<String>| {
+            let outcome = match (&error, mismatches.is_empty()) {
+                (Some(_), _) => CaseOutcome::Error,
+                (None, true) => CaseOutcome::Passed,
+                (None, false) => CaseOutcome::Failed,
+            };
+            CaseReport { name, file: file.clone(), line, outcome, duration_ms: 0, mismatches, error, record: None }
+        };
+        if let Some(error) = &self.error {
+            return vec![case(self.rule.clone(), self.line, Vec::new(), Some(error.to_string()))];
+        }
+        let mut cases: Vec<CaseReport> = Vec::new();
+        for test in &self.tests {
+            let name = format!("{}: {}", self.rule, test.call);
+            let mut mismatches = Vec::new();
+            if let Ok((got, _)) = &test.got
+                && *got != test.want
+            {
+                mismatches.push(mismatch("want", test.line, test.want.to_string(), got.to_string()));
+            }
+            if let (Some(text), Ok((_, reason))) = (&test.missing_text, &test.got) {
+                mismatches.push(mismatch("text", test.line, text.clone(), reason.clone().unwrap_or_default()));
+            }
+            cases.push(case(name, test.line, mismatches, test.got.as_ref().err().cloned()));
+        }
+        for Mutant { key, part, mutation } in &self.survivors {
+            let part = part.split_whitespace().collect::<Vec<_>>().join(" ");
+            let change = match mutation {
+                Mutation::Negated => "negated",
+                Mutation::Dropped => "dropped",
+            };
+            let name = format!("{}: no test notices that `{part}` of `{key}` is {change}", self.rule);
+            let wanted = mismatch("mutant", self.line, "a failed test".to_owned(), "all tests pass".to_owned());
+            cases.push(case(name, self.line, vec![wanted], None));
+        }
+        cases
+    }
+}
+
+fn mismatch(field: &str, line: u32, expected: String, actual: String) -> Mismatch {
+    Mismatch { field: field.to_owned(), line, expected, actual, diff: Vec::new() }
+}
+
+/// Result of one test.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct TestResult {
+    /// Line in the file.
+    pub line: u32,
+    /// Short description of the call.
+    pub call: String,
+    /// Wanted effect.
+    pub want: Effect,
+    /// Effect of the rule, with its text, or the reason why the test could not run.
+    pub got: Result<(Effect, Option<String>), String>,
+    /// Text that the reason must contain, if the reason does not.
+    pub missing_text: Option<String>,
+}
+
+impl TestResult {
+    /// `true` if the effect is the wanted one.
+    pub fn is_passed(&self) -> bool {
+        self.missing_text.is_none() && self.got.as_ref().is_ok_and(|(got, _)| *got == self.want)
+    }
+}
+
+/// Effect of a rule on a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// The rule does not apply.
+    None,
+    /// The call is denied.
+    Deny,
+    /// The user is asked.
+    Ask,
+    /// The call is allowed.
+    Allow,
+    /// The agent is halted.
+    Halt,
+    /// The tool input changes.
+    Rewrite,
+    /// The model gets context.
+    Context,
+    /// The user gets a message.
+    Message,
+    /// The session gets a label.
+    Label,
+}
+
+impl Effect {
+    /// All effects with their names in tests.
+    pub const NAMES: &[(&str, Self)] = &[
+        ("none", Self::None),
+        ("deny", Self::Deny),
+        ("ask", Self::Ask),
+        ("allow", Self::Allow),
+        ("halt", Self::Halt),
+        ("rewrite", Self::Rewrite),
+        ("context", Self::Context),
+        ("message", Self::Message),
+        ("label", Self::Label),
+    ];
+
+    /// Returns the effect of an opinion. `applies`: the condition of the rule is true.
+    fn of_opinion(opinion: &Opinion, applies: bool, has_label: bool) -> Self {
+        match opinion.decision() {
+            Decision::Deny => Self::Deny,
+            Decision::Ask | Decision::Defer => Self::Ask,
+            Decision::Allow => Self::Allow,
+            Decision::Halt => Self::Halt,
+            Decision::NoOpinion if !opinion.rewrites().is_empty() => Self::Rewrite,
+            Decision::NoOpinion if !opinion.contexts().is_empty() => Self::Context,
+            Decision::NoOpinion if !opinion.messages().is_empty() => Self::Message,
+            Decision::NoOpinion if applies && has_label => Self::Label,
+            Decision::NoOpinion => Self::None,
+        }
+    }
+}
+
+impl fmt::Display for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Self::NAMES.iter().find(|(_, effect)| effect == self).map_or("none", |(name, _)| *name);
+        f.pad(name)
+    }
+}
+
+/// Runs the tests of a rule. `None` if the hook is no rule. `mutate`: also changes the condition and reports changes that no test
+/// notices.
+pub fn run(hook: &HookSpec, mutate: bool) -> Option<RuleReport> {
+    let HandlerSpec::Rule(spec) = &hook.handler else { return None };
+    let file = if spec.pack_rule.is_some() { None } else { hook.info.source.file.clone() };
+    let mut report = RuleReport {
+        rule: hook.info.id.clone(),
+        file,
+        line: hook.info.source.line.unwrap_or(1),
+        error: None,
+        tests: Vec::new(),
+        survivors: Vec::new(),
+        mutants: 0,
+    };
+    let rule = match Rule::compile(spec, &hook.kinds) {
+        Ok(rule) => rule,
+        Err(error) => {
+            report.error = Some(error);
+            return Some(report);
+        }
+    };
+    for test in &spec.tests {
+        report.tests.push(match TestCase::parse(&test.json) {
+            Ok(case) => run_case(&rule, spec, hook, &case, test.line),
+            Err(error) => TestResult {
+                line: test.line,
+                call: test.json.to_string(),
+                want: Effect::None,
+                got: Err(error.to_string()),
+                missing_text: None,
+            },
+        });
+    }
+    if mutate && report.is_passed() && !report.tests.is_empty() {
+        mutate::run(spec, hook, &mut report);
+    }
+    Some(report)
+}
+
+fn run_case(rule: &Rule, spec: &RuleSpec, hook: &HookSpec, case: &TestCase, line: u32) -> TestResult {
+    let got = effect(rule, spec, hook, case);
+    let missing_text = case.text.clone().filter(|text| match &got {
+        Ok((_, reason)) => !reason.as_deref().unwrap_or_default().contains(text.as_str()),
+        Err(_) => false,
+    });
+    TestResult { line, call: case.describe(), want: case.want, got, missing_text }
+}
+
+/// Returns the effect of a rule on a call.
+fn effect(rule: &Rule, spec: &RuleSpec, hook: &HookSpec, case: &TestCase) -> Result<(Effect, Option<String>), String> {
+    let (event, context) = case.facts(hook)?;
+    let is_gate = hook.dialect.is_gate(&event.kind());
+    let facts = Facts::new(event, context);
+    let default = if is_gate { FailurePolicy::Ask } else { FailurePolicy::Open };
+    let opinion = rule.opinion(&hook.info.id, &facts, spec.unknown.unwrap_or(default));
+    let opinion = opinion.map_err(|failure| failure.message)?;
+    let evaluation = rule.explain(&facts).map_err(|failure| failure.message)?;
+    let text = opinion.reason().or(opinion.contexts().first().map(String::as_str));
+    let text = text.or(opinion.messages().first().map(String::as_str)).map(str::to_owned);
+    Ok((Effect::of_opinion(&opinion, evaluation.value == Ok(true), spec.label.is_some()), text))
+}

@@ -1,0 +1,102 @@
+//! Compilation of a rule: every expression is checked before any event.
+
+use std::collections::BTreeMap;
+
+use checkrein_core::EventKind;
+use checkrein_dialects::{RuleDecision, RuleSpec};
+use checkrein_expression::{Environment, Error, Expression, Span, Template, Value, Variables};
+
+use super::json::value_of_json;
+use crate::facts;
+
+/// A compiled rule.
+#[derive(Debug)]
+pub struct Rule {
+    pub(super) when: Expression,
+    pub(super) variables: Variables,
+    pub(super) decision: Option<(RuleDecision, Template)>,
+    pub(super) context: Option<Template>,
+    pub(super) message: Option<Template>,
+    pub(super) label: Option<String>,
+    pub(super) rewrite: Vec<(String, NewValue)>,
+}
+
+/// New value of a field of the tool input.
+#[derive(Debug)]
+pub(super) enum NewValue {
+    /// A text with expressions.
+    Text(Template),
+    /// The value of one expression.
+    Value(Expression),
+    /// A constant, as JSON.
+    Constant(String),
+}
+
+/// An expression of a rule that is not valid.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("`{key}`: {error}")]
+#[non_exhaustive]
+pub struct RuleError {
+    /// Key of the expression: `when`, `vars.NAME`, `deny`, `rewrite.FIELD`.
+    pub key: String,
+    /// The error, with its position in the text of the key.
+    pub error: Error,
+}
+
+impl RuleError {
+    /// Returns the position in the text of the key.
+    pub fn span(&self) -> Span {
+        self.error.span
+    }
+}
+
+impl Rule {
+    /// Compiles a rule for events of these kinds.
+    ///
+    /// # Errors
+    /// The first expression that is not valid.
+    pub fn compile(spec: &RuleSpec, kinds: &[EventKind]) -> Result<Self, RuleError> {
+        let fail = |key: &str| {
+            let key = key.to_owned();
+            move |error: Error| RuleError { key, error }
+        };
+        let params: BTreeMap<String, Value> =
+            spec.params.iter().map(|(name, value)| (name.clone(), value_of_json(value))).collect();
+        let mut environment = facts::environment(kinds).params(params);
+        let variables = Variables::compile(&spec.vars, &mut environment)
+            .map_err(|(name, error)| RuleError { key: format!("vars.{name}"), error })?;
+        let template = |key: &str, text: &str| Template::compile(text, &environment).map_err(fail(key));
+        let optional = |key: &str, text: &Option<String>| text.as_deref().map(|text| template(key, text)).transpose();
+        let when = Expression::condition(&spec.when, &environment).map_err(fail("when"))?;
+        let decision = match &spec.decision {
+            Some((decision, text)) => Some((*decision, template(decision.name(), text)?)),
+            None => None,
+        };
+        let mut rewrite = Vec::new();
+        for (field, value) in &spec.rewrite {
+            let new = new_value(value, &environment).map_err(fail(&format!("rewrite.{field}")))?;
+            rewrite.push((field.clone(), new));
+        }
+        Ok(Self {
+            when,
+            variables,
+            decision,
+            context: optional("context", &spec.context)?,
+            message: optional("message", &spec.message)?,
+            label: spec.label.clone(),
+            rewrite,
+        })
+    }
+}
+
+fn new_value(value: &checkrein_core::RawJson, environment: &Environment) -> Result<NewValue, Error> {
+    let Some(text) = value.as_text() else { return Ok(NewValue::Constant(value.to_string())) };
+    // A text that is one expression keeps the type of its value.
+    let inner = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+    if let Some(inner) = inner
+        && let Ok(expression) = Expression::compile(inner, environment)
+    {
+        return Ok(NewValue::Value(expression));
+    }
+    Template::compile(&text, environment).map(NewValue::Text)
+}

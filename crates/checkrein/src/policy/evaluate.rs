@@ -1,0 +1,160 @@
+//! Evaluation of a rule for the facts of an event.
+
+use checkrein_core::{Failure, FailureKind, FailurePolicy, Opinion, RawJson, Rewrite, Target};
+use checkrein_expression::{Failure as EvaluationFailure, Object, Unknown, Value};
+
+use super::compile::{NewValue, Rule};
+use super::json::json_of_value;
+
+/// Value of the condition of a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Condition {
+    True,
+    False,
+    /// A fact that matters is unknown.
+    Unknown(Unknown),
+}
+
+/// Evaluation of a condition, with the values of its parts.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Evaluation {
+    /// The value: `true`, `false`, or the unknown fact.
+    pub value: Result<bool, Unknown>,
+    /// Parts of the condition that were evaluated, in order.
+    pub parts: Vec<Part>,
+}
+
+/// A part of an expression with its value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Part {
+    /// Text of the part.
+    pub text: String,
+    /// Value, as text.
+    pub value: String,
+}
+
+impl Rule {
+    /// Returns the opinion about an event. `unknown` is the effect of an unknown condition, and `id` names the rule in its text.
+    ///
+    /// # Errors
+    /// An expression cannot be evaluated for this event.
+    pub fn opinion(&self, id: &str, facts: &dyn Object, unknown: FailurePolicy) -> Result<Opinion, Failure> {
+        match self.condition(facts)? {
+            Condition::False => Ok(Opinion::none()),
+            Condition::True => self.effects(facts),
+            Condition::Unknown(_) if !self.restricts() => Ok(Opinion::none()),
+            Condition::Unknown(fact) => {
+                let reason = unknown_reason(id, &fact);
+                Ok(match unknown {
+                    FailurePolicy::Open => Opinion::none(),
+                    FailurePolicy::Closed => Opinion::deny(reason),
+                    FailurePolicy::Ask => Opinion::ask(reason),
+                })
+            }
+        }
+    }
+
+    /// Returns the label that the session gets if the rule applies.
+    pub fn label(&self) -> Option<&str> {
+        self.label.as_deref()
+    }
+
+    /// Evaluates the condition and returns the values of its parts.
+    ///
+    /// # Errors
+    /// The condition cannot be evaluated for this event.
+    pub fn explain(&self, facts: &dyn Object) -> Result<Evaluation, Failure> {
+        let (result, trace) = self.when.explain(facts, &self.variables);
+        let source = self.when.source();
+        let mut parts: Vec<Part> = Vec::new();
+        for (span, value) in trace {
+            let text = source.get(span.start as usize..span.end as usize).unwrap_or_default().to_owned();
+            let part = Part { text, value: value.to_string() };
+            if !parts.contains(&part) {
+                parts.push(part);
+            }
+        }
+        let value = match condition(result.map_err(|failure| self.failed("when", &failure))?)? {
+            Condition::True => Ok(true),
+            Condition::False => Ok(false),
+            Condition::Unknown(fact) => Err(fact),
+        };
+        Ok(Evaluation { value, parts })
+    }
+
+    /// `true` if the rule denies, asks or halts.
+    fn restricts(&self) -> bool {
+        self.decision.as_ref().is_some_and(|(decision, _)| *decision != checkrein_dialects::RuleDecision::Allow)
+    }
+
+    pub(super) fn condition(&self, facts: &dyn Object) -> Result<Condition, Failure> {
+        let value = self.when.evaluate_with(facts, &self.variables);
+        condition(value.map_err(|failure| self.failed("when", &failure))?)
+    }
+
+    fn effects(&self, facts: &dyn Object) -> Result<Opinion, Failure> {
+        let render = |key: &str, template: &checkrein_expression::Template| {
+            template.render(facts, &self.variables).map_err(|failure| self.failed(key, &failure))
+        };
+        let mut opinion = Opinion::none();
+        if let Some((decision, reason)) = &self.decision {
+            let reason = render(decision.name(), reason)?;
+            opinion = Opinion::from_decision(decision.decision()).with_reason(reason);
+        }
+        if let Some(context) = &self.context {
+            opinion = opinion.with_context(render("context", context)?);
+        }
+        if let Some(message) = &self.message {
+            opinion = opinion.with_message(render("message", message)?);
+        }
+        if !self.rewrite.is_empty() {
+            opinion = opinion.with_rewrite(Rewrite::merge(Target::Input, self.patch(facts)?));
+        }
+        Ok(opinion)
+    }
+
+    /// Returns the patch of the tool input.
+    fn patch(&self, facts: &dyn Object) -> Result<RawJson, Failure> {
+        let mut members = Vec::new();
+        for (field, new) in &self.rewrite {
+            let key = || format!("rewrite.{field}");
+            let fail = |failure: EvaluationFailure| self.failed(&key(), &failure);
+            let value = match new {
+                NewValue::Constant(json) => json.clone(),
+                NewValue::Text(template) => {
+                    let text = template.render(facts, &self.variables).map_err(fail)?;
+                    RawJson::string(&text).as_str().to_owned()
+                }
+                NewValue::Value(expression) => {
+                    let value = expression.evaluate_with(facts, &self.variables).map_err(fail)?;
+                    json_of_value(&value).map_err(|Unknown(fact)| {
+                        Failure::new(FailureKind::Error, format!("`{}`: the value of `{fact}` is unknown", key()))
+                    })?
+                }
+            };
+            members.push(format!("{}:{value}", RawJson::string(field)));
+        }
+        RawJson::parse(format!("{{{}}}", members.join(",")))
+            .map_err(|error| Failure::new(FailureKind::Error, format!("`rewrite` is not valid: {error}")))
+    }
+
+    fn failed(&self, key: &str, failure: &EvaluationFailure) -> Failure {
+        Failure::new(FailureKind::Error, format!("`{key}`, character {}: {failure}", failure.span.start + 1))
+    }
+}
+
+fn condition(value: Value) -> Result<Condition, Failure> {
+    match value {
+        Value::Bool(true) => Ok(Condition::True),
+        Value::Bool(false) => Ok(Condition::False),
+        Value::Unknown(fact) => Ok(Condition::Unknown(fact)),
+        other => Err(Failure::new(FailureKind::Error, format!("`when` is {}, not a bool", other.type_name()))),
+    }
+}
+
+/// Returns the reason of a rule whose condition is unknown.
+fn unknown_reason(id: &str, Unknown(fact): &Unknown) -> String {
+    format!("the rule `{id}` cannot be decided: `{fact}` is known only when the command runs; write the value instead")
+}

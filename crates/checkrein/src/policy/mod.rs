@@ -1,0 +1,15 @@
+//! Rules: hooks that are expressions over facts about an event, compiled and evaluated.
+//!
+//! The engine evaluates them as hooks of the kind `rule`; `checkrein check`, `explain` and `test` compile them too. A rule never
+//! starts a process and never uses the network.
+
+mod compile;
+mod evaluate;
+mod handler;
+mod history;
+mod json;
+
+pub use compile::{Rule, RuleError};
+pub use evaluate::{Evaluation, Part};
+pub(crate) use handler::RuleFactory;
+pub(crate) use history::{SessionHistory, record_event};
