@@ -20,12 +20,69 @@ pub struct Environment {
     pub(crate) params: BTreeMap<String, Value>,
     /// Variables in the order of their evaluation.
     pub(crate) variables: Vec<(String, Type)>,
+    /// Names of facts that exist, but not for this rule.
+    unavailable: Vec<&'static str>,
+    /// Describes where an unavailable name exists.
+    describe: Option<fn(&str) -> String>,
+    literal_check: Option<LiteralCheck>,
 }
+
+/// Checks the arguments of a call that are known before any event: the name of the function, and its arguments without the
+/// receiver. `None` stands for an argument that depends on the event.
+pub type LiteralCheck = fn(&str, &[Option<&Value>]) -> Result<(), String>;
 
 impl Environment {
     /// Returns an environment with these facts, and the functions of the language.
     pub fn new(facts: &'static Schema) -> Self {
-        Self { facts, functions: vec![functions::ALL], params: BTreeMap::new(), variables: Vec::new() }
+        Self {
+            facts,
+            functions: vec![functions::ALL],
+            params: BTreeMap::new(),
+            variables: Vec::new(),
+            unavailable: Vec::new(),
+            describe: None,
+            literal_check: None,
+        }
+    }
+
+    /// Removes facts that do not exist for the rule. `describe` returns help for the error, such as the events that have the
+    /// name.
+    #[must_use]
+    pub fn without(mut self, names: Vec<&'static str>, describe: fn(&str) -> String) -> Self {
+        self.unavailable = names;
+        self.describe = Some(describe);
+        self
+    }
+
+    /// Sets a check of arguments that are known before any event.
+    #[must_use]
+    pub fn literal_check(mut self, check: LiteralCheck) -> Self {
+        self.literal_check = Some(check);
+        self
+    }
+
+    /// Returns the facts, for the reference.
+    pub fn facts(&self) -> &'static Schema {
+        self.facts
+    }
+
+    /// Returns help if a fact of this name is not available for the rule.
+    pub(crate) fn unavailable(&self, name: &str) -> Option<String> {
+        let describe = self.describe?;
+        if self.unavailable.contains(&name) { Some(describe(name)) } else { None }
+    }
+
+    /// Returns the names of facts that are available.
+    pub(crate) fn available(&self) -> impl Iterator<Item = &str> {
+        let names = self.facts.fields.iter().map(|field| field.name);
+        names.filter(|name| !self.unavailable.contains(name))
+    }
+
+    pub(crate) fn check_literals(&self, name: &str, arguments: &[Option<&Value>]) -> Result<(), String> {
+        match self.literal_check {
+            Some(check) => check(name, arguments),
+            None => Ok(()),
+        }
     }
 
     /// Adds functions.

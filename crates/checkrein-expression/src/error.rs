@@ -96,6 +96,9 @@ pub enum Problem {
     /// No fact, variable or parameter has this name.
     #[error("unknown name `{0}`")]
     UnknownName(String),
+    /// The fact exists, but not at the events of the rule.
+    #[error("`{0}` is not available at all events of the rule")]
+    UnavailableName(String),
     /// An object has no field of this name.
     #[error("`{object}` has no field `{field}`")]
     UnknownField {

@@ -127,6 +127,13 @@ impl<'a> Evaluation<'a> {
                     other => Err(fail(wrong_type("an object", &other))),
                 }
             }
+            NodeKind::FactMethod { index, arguments } => {
+                let arguments = self.arguments(span, arguments)?;
+                if arguments.iter().any(|argument| argument.unknown_part().is_some()) {
+                    return Ok(first_unknown(&arguments));
+                }
+                self.facts.call(*index, &arguments).map_err(fail)
+            }
             NodeKind::Function { function, arguments } => {
                 let arguments = self.arguments(span, arguments)?;
                 if arguments.iter().any(|argument| argument.unknown_part().is_some()) {

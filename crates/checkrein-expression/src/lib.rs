@@ -60,7 +60,7 @@ mod variables;
 #[cfg(test)]
 mod tests;
 
-pub use environment::Environment;
+pub use environment::{Environment, LiteralCheck};
 pub use error::{Error, Problem};
 pub use expression::Expression;
 pub use failure::{Failure, FailureKind};

@@ -48,6 +48,11 @@ pub(crate) enum NodeKind {
         index: usize,
         arguments: Vec<Node>,
     },
+    /// A method of the facts, by its index.
+    FactMethod {
+        index: usize,
+        arguments: Vec<Node>,
+    },
     Function {
         function: &'static Function,
         arguments: Vec<Node>,

@@ -47,6 +47,8 @@ mod append_file;
 pub mod audit;
 pub mod builtins;
 pub mod engine;
+#[doc(hidden)]
+pub mod facts;
 pub mod handler;
 mod hash;
 pub mod hook_files;

@@ -7,7 +7,7 @@ use super::suggest::did_you_mean;
 use super::{Checked, Checker, constant_value, node, wrong_type};
 use crate::error::{Error, Problem};
 use crate::limits;
-use crate::node::{NodeKind, Search};
+use crate::node::{Node, NodeKind, Search};
 use crate::syntax::{Comprehension, Expr, Name, Span};
 use crate::types::{Method, Schema, Type};
 use crate::value::Value;
@@ -20,7 +20,17 @@ const GLOBS: &str = "globs";
 
 impl Checker<'_> {
     pub(super) fn call(&mut self, span: Span, object: Option<&Expr>, name: &Name, arguments: &[Expr]) -> Checked {
-        let Some(object) = object else { return self.function(span, None, name, arguments) };
+        let Some(object) = object else {
+            // Methods of the facts are called as functions.
+            let methods = self.environment.facts.methods;
+            let Some(index) = methods.iter().position(|method| method.name == name.text) else {
+                return self.function(span, None, name, arguments);
+            };
+            let checked = self.arguments(name, arguments, methods[index].parameters)?;
+            self.check_literals(name, &checked, 0)?;
+            let kind = NodeKind::FactMethod { index, arguments: checked };
+            return node(span, kind, methods[index].result.clone());
+        };
         if let Some(search) = Search::from_name(&name.text) {
             let [part] = count(name, arguments)?;
             let text = Box::new(self.typed(object, &Type::String)?);
@@ -48,6 +58,7 @@ impl Checker<'_> {
             Type::Object(schema) => {
                 let (index, method) = find_method(schema, name)?;
                 let arguments = self.arguments(name, arguments, method.parameters)?;
+                self.check_literals(name, &arguments, 0)?;
                 let kind = NodeKind::Method { object: Box::new(checked), index, arguments };
                 node(span, kind, method.result.clone())
             }
@@ -72,16 +83,26 @@ impl Checker<'_> {
         }
     }
 
-    fn arguments(
-        &mut self,
-        name: &Name,
-        arguments: &[Expr],
-        parameters: &[Type],
-    ) -> Result<Vec<crate::node::Node>, Error> {
+    fn arguments(&mut self, name: &Name, arguments: &[Expr], parameters: &[Type]) -> Result<Vec<Node>, Error> {
         if arguments.len() != parameters.len() {
             return Err(wrong_count(name, parameters.len(), arguments.len()));
         }
         arguments.iter().zip(parameters).map(|(argument, expected)| self.typed(argument, expected)).collect()
+    }
+
+    /// Checks the arguments that are constants, without the receiver.
+    fn check_literals(&self, name: &Name, arguments: &[Node], receivers: usize) -> Result<(), Error> {
+        let arguments = arguments.get(receivers..).unwrap_or_default();
+        let literal = |argument: &'_ Node| match &argument.kind {
+            NodeKind::Constant(value) => Some(value.clone()),
+            _ => None,
+        };
+        let values: Vec<_> = arguments.iter().map(literal).collect();
+        let values: Vec<_> = values.iter().map(Option::as_ref).collect();
+        self.environment.check_literals(&name.text, &values).map_err(|message| {
+            let span = arguments.first().map_or(name.span, |argument| argument.span);
+            Error::new(span, Problem::InvalidArgument(message))
+        })
     }
 
     /// Checks the call of a function, or of a function that is called as a method of its first argument.
@@ -89,6 +110,7 @@ impl Checker<'_> {
         let rows: Vec<_> = self.environment.all_functions().filter(|row| row.name == name.text).collect();
         if rows.is_empty() {
             let names = self.environment.all_functions().filter(|row| row.is_method == receiver.is_some());
+            let facts = self.environment.facts.methods.iter().filter(|_| receiver.is_none());
             let macros = Comprehension::NAMES.iter().map(|(name, _)| *name);
             let patterns = [MATCHES, GLOBS].into_iter().chain(Search::NAMES.iter().map(|(name, _)| *name));
             let methods = macros.chain(patterns).filter(|_| receiver.is_some());
@@ -97,7 +119,11 @@ impl Checker<'_> {
                 None => Problem::UnknownFunction(name.text.clone()),
             };
             let error = Error::new(name.span, problem);
-            return Err(did_you_mean(error, &name.text, names.map(|row| row.name).chain(methods)));
+            return Err(did_you_mean(
+                error,
+                &name.text,
+                names.map(|row| row.name).chain(facts.map(|method| method.name)).chain(methods),
+            ));
         }
         let all: Vec<&Expr> = receiver.iter().map(|(object, _)| *object).chain(arguments).collect();
         let mut checked = Vec::with_capacity(all.len());
@@ -126,7 +152,8 @@ impl Checker<'_> {
             }
             return Err(Error::new(name.span, Problem::UnknownFunction(name.text.clone())));
         };
-        let arguments = checked.into_iter().map(|(checked, _)| checked).collect();
+        let arguments: Vec<_> = checked.into_iter().map(|(checked, _)| checked).collect();
+        self.check_literals(name, &arguments, usize::from(receiver.is_some()))?;
         node(span, NodeKind::Function { function: row, arguments }, row.result.clone())
     }
 

@@ -116,12 +116,15 @@ impl Checker<'_> {
         if let Some(index) = self.locals.iter().rposition(|(own, _)| own == name) {
             return node(span, NodeKind::Local(index), self.known_type(span, self.locals[index].1.clone()));
         }
+        if let Some(help) = self.environment.unavailable(name) {
+            return Err(Error::new(span, Problem::UnavailableName(name.to_owned())).help(help));
+        }
         if let Some(index) = self.environment.facts.fields.iter().position(|field| field.name == name) {
             let own = self.environment.facts.fields[index].kind.clone();
             return node(span, NodeKind::Fact(index), self.known_type(span, own));
         }
         let locals = self.locals.iter().map(|(name, _)| name.as_str());
-        let facts = self.environment.facts.fields.iter().map(|field| field.name);
+        let facts = self.environment.available();
         let error = Error::new(span, Problem::UnknownName(name.to_owned()));
         if matches!(name, PARAMS | VARS) {
             return Err(error.help(format!("name one of them: `{name}.NAME`")));

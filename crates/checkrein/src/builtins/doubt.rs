@@ -124,19 +124,25 @@ impl<'a> Doubt<'a> {
             return None;
         }
         let program = &command.program;
+        if self.is_everyday(command) {
+            return None;
+        }
+        let name = base(program);
+        let could_be = names.iter().any(|known| name.could_be(known));
+        if could_be { Some(program.text.as_str()) } else { None }
+    }
+
+    /// `true` if the program is unknown in an everyday way.
+    pub(crate) fn is_everyday(&self, command: &SimpleCommand) -> bool {
+        let program = &command.program;
         let name = base(program);
         let is_open = is_wholly_unknown(&name) || name.text.is_empty();
-        if is_open
+        is_open
             && (self.is_conventional(program)
                 || self.is_login_shell(command)
                 || self.is_own_argument(program)
                 || self.searched(program).is_some()
                 || self.is_setup(program))
-        {
-            return None;
-        }
-        let could_be = names.iter().any(|known| name.could_be(known));
-        if could_be { Some(program.text.as_str()) } else { None }
     }
 
     /// `true` for the arguments of a function that calls itself. The arguments of its first call are known.

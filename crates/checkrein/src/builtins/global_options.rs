@@ -307,6 +307,16 @@ fn options_of(program: &str) -> Option<&'static GlobalOptions> {
     TABLE.iter().find(|row| row.programs.contains(&program))
 }
 
+/// `true` if the program is in the table.
+pub(crate) fn has_subcommands(program: &str) -> bool {
+    options_of(program).is_some()
+}
+
+/// `true` if the value of a global option is the next word.
+pub(crate) fn takes_value(program: &str, option: &str) -> bool {
+    options_of(program).is_some_and(|row| row.with_value.contains(&option))
+}
+
 /// Returns the index of the subcommand of a program, or `None` if the program has no subcommands or the words have none.
 pub(crate) fn subcommand(program: &str, args: &[Expanded]) -> Option<usize> {
     let options = options_of(program)?;

@@ -44,6 +44,7 @@ pub(crate) mod json_strings;
 pub mod limit_large_tool_results;
 pub mod log;
 pub mod max_iterations;
+pub(crate) mod option_names;
 mod options;
 pub(crate) mod patch;
 pub(crate) mod paths;

@@ -25,10 +25,18 @@ pub struct SimpleCommand {
     pub args: Vec<Expanded>,
     /// Files that the shell opens for writing.
     pub writes: Vec<Expanded>,
+    /// Files of `writes` to which the shell appends.
+    pub appends: Vec<Expanded>,
     /// Files that the shell opens for reading.
     pub reads: Vec<Expanded>,
     /// Programs whose output is the standard input.
     pub fed_by: Vec<String>,
+    /// Programs that get its output, through one or more pipes.
+    pub pipes_to: Vec<String>,
+    /// Programs that start it, outermost first: `sudo`, `xargs`, `sh`.
+    pub wrappers: Vec<Arc<str>>,
+    /// Variables that the text sets for it, by name.
+    pub env: Vec<(String, Expanded)>,
     /// Text of the standard input, if known.
     pub input: Option<String>,
     /// `true` if a function calls itself, in the background or in a pipe.

@@ -223,6 +223,22 @@ impl State {
         Ok(())
     }
 
+    /// Returns the variables that programs get, sorted by name. A variable with several possible values is unknown.
+    pub(super) fn exported(&self, work: &mut Work) -> Result<Vec<(String, Expanded)>, ParseError> {
+        work.spend(self.vars.len())?;
+        let mut exported = Vec::new();
+        for (name, values) in self.vars.iter().filter(|(_, values)| values.exported) {
+            let value = match (values.known.as_slice(), values.other) {
+                ([known], false) if known.len() == 1 => Expanded::literal(known[0].as_str()),
+                _ => Expanded::unknown_text(&format!("${name}")),
+            };
+            work.spend(16 + name.len() + value.text.len())?;
+            exported.push((name.as_ref().to_owned(), value));
+        }
+        exported.sort_by(|(one, _), (other, _)| one.cmp(other));
+        Ok(exported)
+    }
+
     /// Makes it possible that the last `cd` has failed.
     pub(super) fn add_failed_cd(&mut self, work: &mut Work) -> Result<(), ParseError> {
         if let Some((left, was_known)) = self.before_cd.take() {

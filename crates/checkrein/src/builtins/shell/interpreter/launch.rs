@@ -14,6 +14,7 @@ impl Interpreter<'_> {
     pub(super) fn launch(&mut self, name: &str, args: &[Expanded], context: &Context) -> Result<(), ParseError> {
         let state = self.state.clone();
         self.processes += 1;
+        self.wrappers.push(name.into());
         let mut is_builtin = false;
         if is_shell(name) {
             self.other_process(false)?;
@@ -28,6 +29,7 @@ impl Interpreter<'_> {
                 }
             }
         }
+        self.wrappers.pop();
         self.processes -= 1;
         if !is_builtin {
             self.state = state;

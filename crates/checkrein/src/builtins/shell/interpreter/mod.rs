@@ -10,8 +10,10 @@ mod launch;
 mod words;
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::ParseError;
 use super::commands::{ShellEnv, SimpleCommand, base_name};
@@ -75,12 +77,15 @@ pub(super) struct Interpreter<'a> {
     holds_code: bool,
     /// `true` if arithmetic is evaluated.
     calculates: bool,
+    /// Programs that start the current command, outermost first.
+    wrappers: Vec<Arc<str>>,
 }
 
 /// Redirections and input of a program.
 #[derive(Debug, Clone, Default)]
 struct Context {
     writes: Vec<Expanded>,
+    appends: Vec<Expanded>,
     reads: Vec<Expanded>,
     fed_by: Rc<[String]>,
     /// Text of the standard input, if known. [`super::expand::UNKNOWN`] stands for unknown parts.
@@ -93,6 +98,8 @@ struct Context {
 struct Ran {
     names: Vec<String>,
     printed: Option<Rc<str>>,
+    /// Its commands in the result.
+    found: Range<usize>,
 }
 
 impl<'a> Interpreter<'a> {
@@ -122,6 +129,7 @@ impl<'a> Interpreter<'a> {
             was_lost: false,
             holds_code: false,
             calculates: false,
+            wrappers: Vec::new(),
         };
         // The work of a new interpreter suffices for this.
         let _ = interpreter.state.set("IFS", Values::one(" \t\n"), &mut interpreter.work);
@@ -194,7 +202,16 @@ impl<'a> Interpreter<'a> {
                 names.push(command.name.clone());
             }
         }
-        Ok(Ran { names, printed })
+        for fed in feed.iter().flat_map(|ran| ran.found.clone()) {
+            let Some(fed) = self.commands.get_mut(fed) else { continue };
+            self.work.spend(12 * names.len())?;
+            for name in &names {
+                if !fed.pipes_to.contains(name) {
+                    fed.pipes_to.push(name.clone());
+                }
+            }
+        }
+        Ok(Ran { names, printed, found: first..self.commands.len() })
     }
 
     fn context(&mut self, command: &Command, feed: &[Ran]) -> Result<Context, ParseError> {
@@ -208,6 +225,10 @@ impl<'a> Interpreter<'a> {
             let values = self.values(&redirect.target)?;
             match redirect.kind {
                 RedirectKind::Write => context.writes.extend(values),
+                RedirectKind::Append => {
+                    context.appends.extend(values.iter().cloned());
+                    context.writes.extend(values);
+                }
                 RedirectKind::Read => {
                     fed_by.extend(values.iter().flat_map(|value| value.from.iter().cloned()));
                     context.reads.extend(values);
@@ -277,8 +298,8 @@ impl<'a> Interpreter<'a> {
                 self.assign(assignment, false)?;
             }
             if !context.writes.is_empty() || !context.reads.is_empty() {
-                let (writes, reads) = (context.writes.clone(), context.reads.clone());
-                self.push(SimpleCommand { writes, reads, ..SimpleCommand::default() })?;
+                let Context { writes, appends, reads, .. } = context.clone();
+                self.push(SimpleCommand { writes, appends, reads, ..SimpleCommand::default() })?;
             }
             return Ok(None);
         };
@@ -338,7 +359,9 @@ impl<'a> Interpreter<'a> {
             return Err(ParseError("it runs too many commands"));
         }
         let (cwds, cwd_known) = (self.state.cwds.clone(), self.state.cwd_known);
-        self.commands.push(SimpleCommand { cwds, cwd_known, ..command });
+        let wrappers = self.wrappers.clone();
+        let env = self.state.exported(&mut self.work)?;
+        self.commands.push(SimpleCommand { cwds, cwd_known, wrappers, env, ..command });
         Ok(())
     }
 
@@ -367,6 +390,7 @@ impl<'a> Interpreter<'a> {
             name: name.clone(),
             args: args.to_vec(),
             writes: context.writes.clone(),
+            appends: context.appends.clone(),
             reads: context.reads.clone(),
             fed_by: context.fed_by.to_vec(),
             input: context.input.as_deref().map(words::as_shown),
@@ -374,7 +398,13 @@ impl<'a> Interpreter<'a> {
             ..SimpleCommand::default()
         })?;
         // The outer command already has the redirections.
-        let inner = Context { writes: Vec::new(), reads: Vec::new(), multiplies: false, ..context.clone() };
+        let inner = Context {
+            writes: Vec::new(),
+            appends: Vec::new(),
+            reads: Vec::new(),
+            multiplies: false,
+            ..context.clone()
+        };
         if self.depth >= DEPTH {
             return Err(ParseError("programs start programs too deeply"));
         }

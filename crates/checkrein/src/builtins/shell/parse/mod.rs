@@ -68,6 +68,7 @@ pub(super) struct Redirect {
 pub(super) enum RedirectKind {
     Read,
     Write,
+    Append,
     /// The target is the text itself.
     Here,
 }

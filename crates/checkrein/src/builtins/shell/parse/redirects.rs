@@ -43,6 +43,7 @@ impl Parser {
             "<<<" => redirect.kind = RedirectKind::Here,
             "<&" | ">&" if is_descriptor(&redirect.target) => return Ok(true),
             "<" | "<&" => redirect.kind = RedirectKind::Read,
+            ">>" | "&>>" => redirect.kind = RedirectKind::Append,
             _ => {}
         }
         command.redirects.push(redirect);

@@ -1,0 +1,341 @@
+//! One program of a shell call.
+
+mod arguments;
+mod database;
+mod git;
+mod packages;
+mod subcommands;
+mod targets;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use checkrein_expression::{List, Object, Schema, Type, Value};
+
+use super::record::Record;
+use super::{STRINGS, Shared, field, word};
+use crate::builtins::doubt::{Doubt, base};
+use crate::builtins::shell::{Expanded, SimpleCommand};
+use crate::builtins::text::head;
+use arguments::Arguments;
+
+/// Maximum length of the text for messages, in bytes.
+const LONGEST_TEXT: usize = 200;
+
+/// Programs whose command runs on another machine or in a container.
+const REMOTE: &[&str] = &[
+    "ssh",
+    "autossh",
+    "mosh",
+    "docker",
+    "podman",
+    "nerdctl",
+    "docker-compose",
+    "podman-compose",
+    "kubectl",
+    "oc",
+    "lxc",
+    "incus",
+    "vagrant",
+    "multipass",
+    "fly",
+    "flyctl",
+    "heroku",
+];
+
+/// Returns the command at this index of the call.
+pub(super) fn value(shared: &Arc<Shared>, index: usize) -> Value {
+    Value::Object(Arc::new(Command {
+        shared: shared.clone(),
+        index,
+        name: OnceLock::new(),
+        arguments: OnceLock::new(),
+    }))
+}
+
+/// One program with its arguments. Fields are computed when an expression reads them.
+pub(super) struct Command {
+    shared: Arc<Shared>,
+    index: usize,
+    /// Name of the program, as far as it is known.
+    name: OnceLock<String>,
+    arguments: OnceLock<Arguments>,
+}
+
+impl fmt::Debug for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text())
+    }
+}
+
+impl Command {
+    fn simple(&self) -> &SimpleCommand {
+        static EMPTY: std::sync::LazyLock<SimpleCommand> = std::sync::LazyLock::new(SimpleCommand::default);
+        self.shared.parsed().simple_commands.get(self.index).unwrap_or(&EMPTY)
+    }
+
+    fn doubt(&self) -> Doubt<'_> {
+        self.shared.parsed().doubt()
+    }
+
+    /// Name of the program if it is known, or the text of a variable that names a program by convention.
+    fn name(&self) -> &str {
+        self.name.get_or_init(|| match self.program() {
+            Value::String(name) => name.as_ref().to_owned(),
+            _ => String::new(),
+        })
+    }
+
+    fn program(&self) -> Value {
+        let simple = self.simple();
+        if simple.program_known() {
+            return simple.name.as_str().into();
+        }
+        if self.doubt().is_everyday(simple) {
+            let names = self.doubt().names(simple);
+            return match names.as_slice() {
+                [name] => (*name).into(),
+                _ => simple.name.as_str().into(),
+            };
+        }
+        let name = base(&simple.program);
+        match word::text(&name) {
+            // A wildcard or a word that may be split can be any program.
+            Value::String(_) if name.glob || name.may_split => Value::Unknown(word::unknown(&simple.program)),
+            other => other,
+        }
+    }
+
+    /// Program and arguments that are read by the tables. `python -m pip` is `pip`.
+    fn effective(&self) -> (&str, &[Expanded]) {
+        let args = self.simple().args.as_slice();
+        let name = self.name();
+        let is_python =
+            name.strip_prefix("python").is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit() || b == b'.'));
+        match args {
+            [dash_m, module, rest @ ..] if (is_python || name == "py") && dash_m.text == "-m" => {
+                match module.text.as_str() {
+                    "pip" => ("pip", rest),
+                    _ => (name, args),
+                }
+            }
+            _ => (name, args),
+        }
+    }
+
+    fn arguments(&self) -> &Arguments {
+        self.arguments.get_or_init(|| {
+            let (program, args) = self.effective();
+            Arguments::new(program, args)
+        })
+    }
+
+    fn subcommand(&self) -> Value {
+        let words = &self.arguments().subcommand;
+        match words.iter().find(|word| !word.known) {
+            Some(unknown) if words.len() == 1 => word::text(unknown),
+            Some(unknown) => Value::Unknown(word::unknown(unknown)),
+            None => self.arguments().joined_subcommand().into(),
+        }
+    }
+
+    fn flags(&self) -> Value {
+        let arguments = self.arguments();
+        let known = arguments.flags.iter().map(|flag| Value::from(flag.as_str()));
+        let partial = arguments.partial_flags.iter().map(word::text);
+        Value::List(List { elements: known.chain(partial).collect(), rest: arguments.more_flags.clone() })
+    }
+
+    fn text(&self) -> String {
+        let simple = self.simple();
+        let mut text = String::new();
+        for word in std::iter::once(&simple.program).chain(&simple.args) {
+            if !text.is_empty() {
+                text.push(' ');
+            }
+            text.extend(word.text.chars().map(|c| if c.is_control() { ' ' } else { c }));
+            if text.len() > LONGEST_TEXT {
+                return format!("{}…", head(&text, LONGEST_TEXT));
+            }
+        }
+        text
+    }
+
+    fn redirects(&self) -> Value {
+        let simple = self.simple();
+        let mut redirects = Vec::new();
+        let mut appended: Vec<&Expanded> = simple.appends.iter().collect();
+        for write in &simple.writes {
+            let append = appended.iter().position(|own| *own == write);
+            if let Some(index) = append {
+                appended.remove(index);
+            }
+            let op = if append.is_some() { "append" } else { "write" };
+            redirects.push(Record::value(&REDIRECT, [op.into(), word::text(write)]));
+        }
+        for read in &simple.reads {
+            redirects.push(Record::value(&REDIRECT, ["read".into(), word::text(read)]));
+        }
+        Value::list(redirects)
+    }
+
+    fn stdin(&self) -> Value {
+        let simple = self.simple();
+        match &simple.input {
+            Some(text) => word::input(text),
+            None if simple.fed_by.is_empty() && simple.reads.is_empty() => "".into(),
+            None => Value::unknown(format!("the standard input of `{}`", simple.name)),
+        }
+    }
+
+    fn cwd(&self) -> Value {
+        let simple = self.simple();
+        match &*simple.cwds {
+            [cwd] if simple.cwd_known => cwd.to_string_lossy().as_ref().into(),
+            _ => Value::unknown(format!("the working directory of `{}`", simple.name)),
+        }
+    }
+
+    fn env(&self) -> Value {
+        let env: BTreeMap<String, Value> =
+            self.simple().env.iter().map(|(name, value)| (name.clone(), word::text(value))).collect();
+        Value::Map(Arc::new(env))
+    }
+
+    fn wrappers(&self) -> impl Iterator<Item = &str> {
+        self.simple().wrappers.iter().map(|name| &**name)
+    }
+
+    fn is_known(&self) -> bool {
+        let simple = self.simple();
+        simple.program_known() && simple.args.iter().all(|arg| arg.known && !arg.cut)
+    }
+}
+
+fn texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Value {
+    Value::list(texts.into_iter().map(Value::from))
+}
+
+fn words<'a>(words: impl IntoIterator<Item = &'a Expanded>) -> Value {
+    Value::list(words.into_iter().map(word::text))
+}
+
+impl Object for Command {
+    fn schema(&self) -> &'static Schema {
+        &COMMAND
+    }
+
+    fn field(&self, index: usize) -> Value {
+        let simple = self.simple();
+        match COMMAND.fields.get(index).map_or("", |field| field.name) {
+            "program" => self.program(),
+            "path" => word::text(&simple.program),
+            "argv" if simple.name.is_empty() => Value::list([]),
+            "argv" => words(std::iter::once(&simple.program).chain(&simple.args)),
+            "subcommand" => self.subcommand(),
+            "flags" => self.flags(),
+            "options" => Value::Map(Arc::new(self.arguments().options())),
+            "args" => words(&self.arguments().operands),
+            "text" => self.text().into(),
+            "env" => self.env(),
+            "redirects" => self.redirects(),
+            "pipes_to" => texts(simple.pipes_to.iter().map(String::as_str)),
+            "piped_from" => texts(simple.fed_by.iter().map(String::as_str)),
+            "stdin" => self.stdin(),
+            "wrappers" => texts(self.wrappers()),
+            "remote" => self.wrappers().any(|name| REMOTE.contains(&name)).into(),
+            "cwd" => self.cwd(),
+            "known" => self.is_known().into(),
+            "targets" => targets::value(self),
+            "git" => git::value(self),
+            "manager" => packages::manager(self.effective().0).into(),
+            "installs" => packages::installs(self).into(),
+            "global" => packages::is_global(self).into(),
+            "packages" => packages::packages(self),
+            "sql" => database::queries(self),
+            _ => Value::Null,
+        }
+    }
+}
+
+pub(super) static COMMAND: Schema = Schema {
+    name: "command",
+    doc: "One program that a shell call runs, with its arguments.",
+    fields: &[
+        field(
+            "program",
+            Type::String,
+            "Name of the program without its directory, such as `git`; \"\" for a redirection without a program.",
+        ),
+        field("path", Type::String, "The word that names the program, as it is written: `/usr/bin/git`."),
+        field("argv", STRINGS, "All words, the program first."),
+        field(
+            "subcommand",
+            Type::String,
+            "Subcommand behind global options, such as `push`; with blanks if it has several words, such as `system prune`; \"\" if there is none.",
+        ),
+        field(
+            "flags",
+            STRINGS,
+            "Options without their values, one by one: `-rf` gives `-r` and `-f`. Well-known options are in the list in every spelling, such as `-f` and `--force`.",
+        ),
+        field(
+            "options",
+            Type::map(&Type::String),
+            "Values of options, under every spelling. The last one applies: `c.options[\"--output\"]`.",
+        ),
+        field("args", STRINGS, "Operands: words that are neither options, nor values of options, nor the subcommand."),
+        field("text", Type::String, "The command as one line, shortened, for messages."),
+        field("env", Type::map(&Type::String), "Variables that the call sets for the command."),
+        field("redirects", Type::list(&Type::Object(&REDIRECT)), "Files that the shell opens for the command."),
+        field("pipes_to", STRINGS, "Programs further down the pipe."),
+        field("piped_from", STRINGS, "Programs whose output is the standard input."),
+        field(
+            "stdin",
+            Type::String,
+            "Text of the standard input, such as a here-document; \"\" if there is none; unknown if it comes from a file or a program.",
+        ),
+        field(
+            "wrappers",
+            STRINGS,
+            "Programs and shells that start the command, outermost first: `sudo`, `xargs`, `sh`, `ssh`.",
+        ),
+        field("remote", Type::Bool, "`true` if the command runs on another machine or in a container."),
+        field("cwd", Type::String, "Working directory; unknown if only a running shell knows it."),
+        field("known", Type::Bool, "`true` if the program and all arguments are known."),
+        field(
+            "targets",
+            STRINGS,
+            "Files that `rm`, `mv`, `cp`, `chmod`, `tee`, `find -delete` and similar programs change: absolute and normalized.",
+        ),
+        field("git", Type::Object(&git::GIT), "Details of a git command. Empty for other programs."),
+        field("manager", Type::String, "Name of the package manager, such as `npm`; \"\" for other programs."),
+        field("installs", Type::Bool, "`true` if a package manager installs or adds packages."),
+        field(
+            "global",
+            Type::Bool,
+            "`true` if the packages are installed for the user or the system, not for the project.",
+        ),
+        field("packages", STRINGS, "Packages that are installed or removed, as they are written."),
+        field(
+            "sql",
+            STRINGS,
+            "Queries for a database client: `psql -c`, `mysql -e`, `mongosh --eval`, `redis-cli`, and its standard input.",
+        ),
+    ],
+    methods: &[],
+};
+
+static REDIRECT: Schema = Schema {
+    name: "redirect",
+    doc: "A file that the shell opens for a command.",
+    fields: &[
+        field("op", Type::OneOf(&["read", "write", "append"]), "`read`, `write` or `append`."),
+        field("path", Type::String, "The file, as it is written."),
+    ],
+    methods: &[],
+};

@@ -1,0 +1,234 @@
+//! Files that programs for files change.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use checkrein_expression::{PartialText, Value};
+
+use super::Command;
+use super::arguments::Arguments;
+use crate::builtins::shell::{Expanded, lexical};
+use crate::facts::word;
+
+/// Operands that a program changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Changes {
+    All,
+    /// The last operand, or the value of `--target-directory`.
+    Last,
+    /// All operands and the value of `--target-directory`.
+    AllAndDirectory,
+    /// All operands behind the first, which is a mode or an owner.
+    BehindFirst,
+    /// The operands behind the script, with `--in-place`.
+    InPlace,
+    /// The value of `of=`.
+    Of,
+    /// The directories before the expression, if it deletes or runs programs.
+    Roots,
+}
+
+const PROGRAMS: &[(&[&str], Changes)] = &[
+    (
+        &[
+            "rm",
+            "rmdir",
+            "unlink",
+            "shred",
+            "srm",
+            "wipe",
+            "trash",
+            "trash-put",
+            "truncate",
+            "tee",
+            "touch",
+            "mkdir",
+            "wipefs",
+            "blkdiscard",
+            "mkswap",
+            "fallocate",
+            "mkfifo",
+            "mkfs",
+            "mke2fs",
+            "newfs",
+            "rimraf",
+            "del",
+            "rd",
+            "erase",
+        ],
+        Changes::All,
+    ),
+    (&["mv"], Changes::AllAndDirectory),
+    (&["cp", "install", "ln", "rsync", "scp"], Changes::Last),
+    (&["chmod", "chown", "chgrp", "setfacl", "chattr", "xattr"], Changes::BehindFirst),
+    (&["sed", "gsed", "perl"], Changes::InPlace),
+    (&["dd"], Changes::Of),
+    (&["find", "gfind"], Changes::Roots),
+];
+
+/// Expressions of `find` that change files or run programs.
+const CHANGING: &[&str] = &["-delete", "-exec", "-execdir", "-ok", "-okdir", "-fprint", "-fprint0", "-fprintf", "-fls"];
+
+/// Programs behind `find -exec` that only read.
+const READERS: &[&str] = &[
+    "grep",
+    "cat",
+    "ls",
+    "echo",
+    "head",
+    "tail",
+    "wc",
+    "file",
+    "stat",
+    "basename",
+    "dirname",
+    "md5sum",
+    "sha256sum",
+    "du",
+    "test",
+    "[",
+    "printf",
+    "rg",
+    "egrep",
+    "awk",
+    "diff",
+    "realpath",
+    "readlink",
+    "less",
+    "more",
+    "cksum",
+    "strings",
+    "jq",
+];
+
+/// Programs that pass the files of another program on.
+const PASSING: &[&str] = &["find", "gfind", "fd", "fdfind", "xargs", "parallel"];
+
+pub(super) fn value(command: &Command) -> Value {
+    let name = command.name();
+    let is_format = name.starts_with("mkfs.");
+    let row = PROGRAMS.iter().find(|(names, _)| names.contains(&name));
+    let changes = match row {
+        Some((_, changes)) => *changes,
+        None if is_format => Changes::All,
+        None => return Value::list([]),
+    };
+    let arguments = command.arguments();
+    let targets = files(changes, command, arguments);
+    let mut values = Vec::new();
+    for target in targets {
+        if !is_passed(command, &target) {
+            paths(command, &target, &mut values);
+        }
+    }
+    Value::list(values)
+}
+
+fn files(changes: Changes, command: &Command, arguments: &Arguments) -> Vec<Expanded> {
+    let operands = arguments.operands.as_slice();
+    let directory = || arguments.values_of("--target-directory").cloned();
+    match changes {
+        Changes::All => operands.to_vec(),
+        Changes::AllAndDirectory => operands.iter().cloned().chain(directory()).collect(),
+        Changes::Last => match directory().last() {
+            Some(directory) => vec![directory],
+            None if operands.len() > 1 || command.name() == "install" => operands.last().cloned().into_iter().collect(),
+            // `ln -s x` makes a link in the working directory.
+            None => Vec::new(),
+        },
+        Changes::BehindFirst if arguments.has("--reference") => operands.to_vec(),
+        Changes::BehindFirst => operands.iter().skip(1).cloned().collect(),
+        Changes::InPlace if !arguments.has_any(&["--in-place", "-i"]) => Vec::new(),
+        Changes::InPlace if arguments.has_any(&["-e", "-f", "-E"]) => operands.to_vec(),
+        Changes::InPlace => operands.iter().skip(1).cloned().collect(),
+        Changes::Of => {
+            let args = command.simple().args.iter().filter(|arg| arg.text.starts_with("of="));
+            args.map(|arg| arg.part(3..arg.text.len())).collect()
+        }
+        Changes::Roots => roots(command),
+    }
+}
+
+/// Returns the directories of `find`, if it deletes files or runs a program that may change them.
+fn roots(command: &Command) -> Vec<Expanded> {
+    let args = command.simple().args.as_slice();
+    let changes = |(index, arg): (usize, &Expanded)| {
+        let runs_reader = || args.get(index + 1).is_some_and(|program| READERS.contains(&program.text.as_str()));
+        CHANGING.contains(&arg.text.as_str()) && !(arg.text.starts_with("-exec") && runs_reader())
+    };
+    if !args.iter().enumerate().any(changes) {
+        return Vec::new();
+    }
+    let is_expression = |arg: &&Expanded| {
+        arg.known
+            && (arg.text.starts_with('-') && !matches!(arg.text.as_str(), "-H" | "-L" | "-P")
+                || matches!(arg.text.as_str(), "(" | "!"))
+    };
+    let before = args.iter().take_while(|arg| !is_expression(arg));
+    let roots: Vec<_> = before.filter(|arg| !arg.text.starts_with('-')).cloned().collect();
+    if roots.is_empty() {
+        return vec![Expanded { text: ".".to_owned(), known: true, ..Expanded::default() }];
+    }
+    roots
+}
+
+/// `true` for files that another command of the call lists. The roots of `find` stand for them.
+fn is_passed(command: &Command, target: &Expanded) -> bool {
+    let is_placeholder = target.text.contains("{}") && command.wrappers().any(|name| PASSING.contains(&name));
+    is_placeholder || command.doubt().is_listed(target, command.simple())
+}
+
+/// Adds the absolute paths that a word can stand for.
+fn paths(command: &Command, target: &Expanded, values: &mut Vec<Value>) {
+    let simple = command.simple();
+    // A temporary directory is everyday: its name is enough.
+    if !target.known && command.doubt().is_temporary(target) {
+        values.push(target.text.as_str().into());
+        return;
+    }
+    let text = target.text.as_str();
+    let starts_known = target.unknown.first().is_none_or(|range| range.start > 0) && !target.cut;
+    if !target.known && (!starts_known || target.unknown.is_empty()) {
+        values.push(word::text(target));
+        return;
+    }
+    if Path::new(text).is_absolute() || text.starts_with('~') {
+        values.push(resolved(target, Path::new("/")));
+        return;
+    }
+    for cwd in simple.cwds.iter() {
+        values.push(resolved(target, cwd));
+    }
+    if !simple.cwd_known && (simple.cwds.is_empty() || command.doubt().is_lost(simple)) {
+        values.push(below_unknown(target));
+    }
+}
+
+fn resolved(target: &Expanded, cwd: &Path) -> Value {
+    let path = |text: &str| lexical(&cwd.join(text)).to_string_lossy().into_owned();
+    let value = match word::text(target) {
+        Value::String(text) => path(&text).into(),
+        Value::Partial(partial) if partial.starts => {
+            let mut known = partial.known.clone();
+            let slash = if known[0].ends_with('/') { "/" } else { "" };
+            let start = path(&known[0]);
+            // The unknown part continues the last component, so a `..` in the known start stays correct.
+            known[0] = if start.ends_with('/') { start } else { format!("{start}{slash}") };
+            let behind = target.text.get(partial.known[0].len()..).unwrap_or_default();
+            let shown = format!("{}{behind}", known[0]);
+            Value::Partial(Arc::new(PartialText { shown, known, starts: true, ends: partial.ends }))
+        }
+        other => other,
+    };
+    value
+}
+
+/// Returns a relative path in an unknown directory.
+fn below_unknown(target: &Expanded) -> Value {
+    let path = lexical(Path::new(&target.text)).to_string_lossy().into_owned();
+    if !target.known || path.starts_with("..") || path.is_empty() {
+        return Value::Unknown(word::unknown(target));
+    }
+    let shown = format!("…/{path}");
+    Value::Partial(Arc::new(PartialText { shown, known: vec![format!("/{path}")], starts: false, ends: true }))
+}
