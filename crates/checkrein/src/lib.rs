@@ -55,11 +55,11 @@ pub mod hook_files;
 #[doc(hidden)]
 pub mod internal;
 pub mod observer;
+pub mod policy;
 mod private_file;
 mod real_path;
 mod registry;
 mod regular_file;
-pub mod policy;
 pub mod session_store;
 mod state_dir;
 mod sync;

@@ -125,7 +125,10 @@ fn as_json(pack: &Pack) -> Value {
             })
         })
         .collect();
-    let params: serde_json::Map<String, Value> =
-        pack.params().into_iter().map(|(name, value)| (name, serde_json::from_str(value.as_str()).unwrap_or_default())).collect();
+    let params: serde_json::Map<String, Value> = pack
+        .params()
+        .into_iter()
+        .map(|(name, value)| (name, serde_json::from_str(value.as_str()).unwrap_or_default()))
+        .collect();
     json!({ "name": pack.name, "description": pack.description, "params": params, "rules": rules })
 }

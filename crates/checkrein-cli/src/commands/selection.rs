@@ -2,9 +2,9 @@
 //!
 //! A text never states the result of a condition that depends on made-up data.
 
+use checkrein::dialects::HandlerSpec;
 use checkrein::engine::ExplainedHook;
 use checkrein::hook::{HookState, SkipReason};
-use checkrein::dialects::HandlerSpec;
 use checkrein::{Event, HookSpec};
 
 /// Note for events whose tool input is sample data.

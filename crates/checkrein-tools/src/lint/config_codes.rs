@@ -50,11 +50,7 @@ pub const CONFIG_CODES: &[LintRule] = &[
         "keep one entry for each pack",
         "A file lists a pack twice. The adjustments of one entry would not apply to the rules of the other one.",
     ),
-    code(
-        "contradiction",
-        "keep one adjustment for each rule",
-        "An entry of `packs` adjusts a rule in two ways.",
-    ),
+    code("contradiction", "keep one adjustment for each rule", "An entry of `packs` adjusts a rule in two ways."),
     code(
         "not-loaded",
         "fix or remove the hook",

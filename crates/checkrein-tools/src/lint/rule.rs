@@ -74,9 +74,10 @@ fn position(node: &Node<'_>, text: &str, part: ExpressionSpan) -> Span {
         rest.peek().map(|(at, _)| u32::try_from(*at).unwrap_or(u32::MAX))
     };
     match (find(part.start), find(part.end.saturating_sub(1))) {
-        (Some(start), Some(last)) => {
-            Span { start: node.span.start.saturating_add(start), end: node.span.start.saturating_add(last).saturating_add(1) }
-        }
+        (Some(start), Some(last)) => Span {
+            start: node.span.start.saturating_add(start),
+            end: node.span.start.saturating_add(last).saturating_add(1),
+        },
         _ => node.span,
     }
 }

@@ -208,9 +208,7 @@ impl TestCase {
         let mut calls = Vec::new();
         for earlier in &self.written.history {
             let (call, denied, label, minutes) = match earlier {
-                Earlier::Command(text) => {
-                    (Call { command: Some(text.clone()), ..Call::default() }, false, None, 0)
-                }
+                Earlier::Command(text) => (Call { command: Some(text.clone()), ..Call::default() }, false, None, 0),
                 Earlier::Call { call, denied, label, minutes } => (call.clone(), *denied, label.clone(), *minutes),
             };
             let past = call.event(self.agent()?, &EventKind::PreToolUse, None, Path::new(PROJECT))?;
@@ -264,7 +262,8 @@ impl Call {
         let call = if tool.is_empty() {
             AgentCall::event(agent, kind, prompt.as_deref(), cwd)
         } else {
-            let input = RawJson::parse(input.as_ref().unwrap_or(&own).to_string()).map_err(|error| error.to_string())?;
+            let input =
+                RawJson::parse(input.as_ref().unwrap_or(&own).to_string()).map_err(|error| error.to_string())?;
             AgentCall::tool(agent, kind, tool, &input, cwd)
         };
         call.map(|call| call.event).map_err(|error| error.to_string())

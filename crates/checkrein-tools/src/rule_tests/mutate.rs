@@ -64,7 +64,11 @@ fn mutants(spec: &RuleSpec) -> Vec<(Mutant, RuleSpec)> {
             }
         }
     };
-    add("when".to_owned(), &spec.when, &|text| RuleSpec { when: text, ..spec.clone() });
+    add("when".to_owned(), &spec.when, &|text| {
+        let mut changed = spec.clone();
+        changed.when = text;
+        changed
+    });
     for (index, (name, text)) in spec.vars.iter().enumerate() {
         add(format!("vars.{name}"), text, &|text| {
             let mut changed = spec.clone();

@@ -10,7 +10,7 @@ use checkrein_expression::{Object, Value};
 const DEPTH: usize = 32;
 
 /// Returns JSON as a value.
-pub(super) fn value(json: &RawJson) -> Value {
+pub(crate) fn value(json: &RawJson) -> Value {
     nested(json, DEPTH)
 }
 

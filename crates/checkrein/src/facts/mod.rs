@@ -7,7 +7,7 @@
 mod command;
 mod functions;
 mod history;
-mod json;
+pub(crate) mod json;
 mod record;
 mod reference;
 mod testing;
@@ -15,6 +15,7 @@ mod tool;
 mod versions;
 mod word;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -41,7 +42,9 @@ pub struct FactContext {
     pub home: Option<PathBuf>,
     /// Working directory of the agent.
     pub cwd: PathBuf,
-    /// Root of the project. `None`: the root of the git repository around `cwd`, or `cwd`.
+    /// Directory in which the agent was started.
+    pub start: PathBuf,
+    /// Root of the project. `None`: the root of the git repository around `start`, or `start`.
     pub project: Option<PathBuf>,
     /// Name of the user.
     pub user: String,
@@ -49,29 +52,50 @@ pub struct FactContext {
     pub now: Option<Zoned>,
     /// Environment variables of the agent.
     pub vars: Arc<[(OsString, OsString)]>,
+    /// State of the repository, for tests of rules. `None`: it is read from `.git`.
+    pub repository: Option<RepositoryState>,
+    /// Files that exist, for tests of rules. `None`: the disk is read.
+    pub files: Option<Vec<PathBuf>>,
     /// The session so far.
     pub history: Arc<dyn HistoryReader>,
+}
+
+/// State of a repository, for tests of rules.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RepositoryState {
+    /// Root of the working tree.
+    pub root: PathBuf,
+    /// Current branch.
+    pub branch: String,
+    /// URLs of the remotes by name.
+    pub remotes: BTreeMap<String, String>,
+    /// `true` if tracked files are changed.
+    pub dirty: bool,
 }
 
 impl FactContext {
     /// Creates a context for a working directory. The other values are empty.
     pub fn new(cwd: impl Into<PathBuf>) -> Self {
+        let cwd = cwd.into();
         Self {
+            start: cwd.clone(),
             agent: String::new(),
             home: None,
-            cwd: cwd.into(),
+            cwd,
             project: None,
             user: String::new(),
             now: None,
             vars: Arc::from([]),
+            repository: None,
+            files: None,
             history: Arc::new(NoHistory),
         }
     }
 
     /// Returns the root of the project.
     pub fn project_root(&self) -> PathBuf {
-        let repository = || crate::hook_files::repository(&self.cwd).map(PathBuf::from);
-        self.project.clone().or_else(repository).unwrap_or_else(|| self.cwd.clone())
+        let repository = || crate::hook_files::repository(&self.start).map(PathBuf::from);
+        self.project.clone().or_else(repository).unwrap_or_else(|| self.start.clone())
     }
 
     pub(crate) fn home_text(&self) -> Option<&str> {
@@ -95,8 +119,11 @@ impl Shared {
 
     /// Returns the branch of the repository of a directory.
     pub(crate) fn current_branch(&self) -> Value {
-        // TODO: read the repository.
-        Value::unknown("current branch")
+        match &self.context.repository {
+            Some(repository) => repository.branch.as_str().into(),
+            // TODO: read the repository.
+            None => Value::unknown("current branch"),
+        }
     }
 }
 

@@ -287,7 +287,16 @@ impl EventView {
     pub(crate) fn facts(&self, env: &HandlerEnv) -> &Arc<Facts> {
         self.facts.get_or_init(|| {
             let history = SessionHistory::before(&self.event, env.sessions.clone());
-            let context = FactContext::new(&self.event, env, Arc::new(history));
+            let mut context = FactContext::new(match &self.event.envelope.cwd {
+                Some(cwd) => env.cwd.join(cwd),
+                None => env.cwd.clone(),
+            });
+            context.agent = env.agent.as_deref().unwrap_or_default().to_owned();
+            context.home = env.var_os("HOME").map(PathBuf::from);
+            context.start.clone_from(&env.cwd);
+            context.user = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| env.var(name)).unwrap_or_default();
+            context.vars = Arc::clone(&env.vars);
+            context.history = Arc::new(history);
             Arc::new(Facts::new(Arc::clone(&self.event), context))
         })
     }

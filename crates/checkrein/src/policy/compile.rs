@@ -6,7 +6,6 @@ use checkrein_core::EventKind;
 use checkrein_dialects::{RuleDecision, RuleSpec};
 use checkrein_expression::{Environment, Error, Expression, Span, Template, Value, Variables};
 
-use super::json::value_of_json;
 use crate::facts;
 
 /// A compiled rule.
@@ -61,7 +60,7 @@ impl Rule {
             move |error: Error| RuleError { key, error }
         };
         let params: BTreeMap<String, Value> =
-            spec.params.iter().map(|(name, value)| (name.clone(), value_of_json(value))).collect();
+            spec.params.iter().map(|(name, value)| (name.clone(), facts::json::value(value))).collect();
         let mut environment = facts::environment(kinds).params(params);
         let variables = Variables::compile(&spec.vars, &mut environment)
             .map_err(|(name, error)| RuleError { key: format!("vars.{name}"), error })?;

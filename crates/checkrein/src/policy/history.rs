@@ -64,7 +64,7 @@ impl Entry {
 }
 
 /// Records an event after its verdict.
-pub(crate) fn record_event(store: &dyn SessionStore, event: &Event, decision: Decision) {
+pub fn record_event(store: &dyn SessionStore, event: &Event, decision: Decision) {
     let what = match event.kind() {
         EventKind::PromptSubmit => What::Prompt,
         EventKind::PreToolUse => {
@@ -179,7 +179,8 @@ mod tests {
 
     #[test]
     fn entries_round_trip_and_damaged_lines_are_skipped() {
-        let call = |name: &str| What::Call { name: name.into(), common_name: "Bash".into(), digest: 7, is_denied: true };
+        let call =
+            |name: &str| What::Call { name: name.into(), common_name: "Bash".into(), digest: 7, is_denied: true };
         for what in [call("shell"), What::Prompt, What::Label("read_secret".into())] {
             let entry = Entry { time: 12, what };
             assert_eq!(Entry::parse(&entry.to_line()), Some(entry));

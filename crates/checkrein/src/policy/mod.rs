@@ -12,4 +12,6 @@ mod json;
 pub use compile::{Rule, RuleError};
 pub use evaluate::{Evaluation, Part};
 pub(crate) use handler::RuleFactory;
-pub(crate) use history::{SessionHistory, record_event};
+pub(crate) use history::SessionHistory;
+#[doc(hidden)]
+pub use history::record_event;

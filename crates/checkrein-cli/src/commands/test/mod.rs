@@ -15,8 +15,8 @@ use anyhow::{Result, bail};
 use checkrein::HookSpec;
 use checkrein::dialects::HandlerSpec;
 use checkrein::dialects::config::Diagnostic;
-use checkrein::hook::HookState;
 use checkrein::dialects::packs::{self, Pack};
+use checkrein::hook::HookState;
 use checkrein_tools::hook_tests::{self, Case, CaseReport, HookProbes, TestReport, TestRunner};
 use checkrein_tools::rule_tests;
 use serde_json::json;
@@ -294,7 +294,11 @@ fn list(arguments: &Arguments) -> Result<Exit> {
             .cases
             .iter()
             .map(|case| json!({ "name": case.name, "file": case.file, "line": case.line, "event": case.event }))
-            .chain(rules.iter().map(|case| json!({ "name": case.name, "file": case.file, "line": case.line, "event": null })))
+            .chain(
+                rules
+                    .iter()
+                    .map(|case| json!({ "name": case.name, "file": case.file, "line": case.line, "event": null })),
+            )
             .collect();
         writeln!(out, "{:#}", json!(all))?;
     } else {
