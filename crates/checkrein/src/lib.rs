@@ -47,6 +47,8 @@ mod append_file;
 pub mod audit;
 pub mod builtins;
 pub mod engine;
+#[cfg_attr(not(test), expect(dead_code, reason = "rules will use the facts"))]
+mod facts;
 pub mod handler;
 mod hash;
 pub mod hook_files;

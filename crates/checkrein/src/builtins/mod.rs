@@ -44,7 +44,7 @@ pub(crate) mod json_strings;
 pub mod limit_large_tool_results;
 pub mod log;
 pub mod max_iterations;
-mod options;
+pub(crate) mod options;
 pub(crate) mod patch;
 pub(crate) mod paths;
 pub mod protect_paths;
