@@ -19,6 +19,11 @@ pub(crate) struct JsonString<'a> {
 }
 
 impl JsonString<'_> {
+    /// Returns the key of the value, or of the array that contains it.
+    pub(crate) fn key(&self) -> Option<&str> {
+        self.key.as_deref()
+    }
+
     /// Returns the range in the JSON text of a range in the decoded text.
     pub(crate) fn place(&self, part: &Range<usize>) -> Range<usize> {
         self.start + self.text.raw_offset(part.start)..self.start + self.text.raw_offset(part.end)

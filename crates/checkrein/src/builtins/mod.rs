@@ -45,7 +45,7 @@ pub mod limit_large_tool_results;
 pub mod log;
 pub mod max_iterations;
 pub(crate) mod option_names;
-mod options;
+pub(crate) mod options;
 pub(crate) mod patch;
 pub(crate) mod paths;
 pub mod protect_paths;

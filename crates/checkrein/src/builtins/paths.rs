@@ -97,12 +97,6 @@ fn matchers(text: &str, cwds: &[PathBuf], home: Option<&str>) -> Vec<GlobMatcher
 pub(crate) struct ResolvedPatterns(Vec<(Pattern, Vec<GlobMatcher>)>);
 
 impl ResolvedPatterns {
-    /// Returns the pattern that protects an absolute path.
-    pub(crate) fn protecting(&self, path: &Path) -> Option<&str> {
-        let (pattern, _) = self.0.iter().rev().find(|(_, globs)| globs.iter().any(|glob| glob.is_match(path)))?;
-        if pattern.exception { None } else { Some(&pattern.argument) }
-    }
-
     /// `true` if a path component with unknown parts could be one that a pattern names.
     pub(crate) fn protecting_name(&self, component: &Expanded) -> bool {
         let line = Line::new(component, []);
@@ -118,13 +112,22 @@ impl ResolvedPatterns {
         };
         relative.components().next().is_some() && self.0.iter().any(|(pattern, _)| is_end(pattern))
     }
+}
+
+impl PathSet for ResolvedPatterns {
+    fn protecting(&self, path: &Path) -> Option<&str> {
+        let (pattern, _) = self.0.iter().rev().find(|(_, globs)| globs.iter().any(|glob| glob.is_match(path)))?;
+        if pattern.exception { None } else { Some(&pattern.argument) }
+    }
+}
+
+/// A set of paths: the patterns of a guard, or a table of facts.
+pub(crate) trait PathSet {
+    /// Returns the pattern that an absolute path matches.
+    fn protecting(&self, path: &Path) -> Option<&str>;
 
     /// Returns a protected path below an existing directory, and its pattern. Other files than `is_affected` are skipped.
-    pub(crate) fn protecting_below(
-        &self,
-        directory: &Path,
-        is_affected: &dyn Fn(&Path) -> bool,
-    ) -> Option<(PathBuf, &str)> {
+    fn protecting_below(&self, directory: &Path, is_affected: &dyn Fn(&Path) -> bool) -> Option<(PathBuf, &str)> {
         // Limits the time for a huge tree: the agent waits.
         const MAX_ENTRIES: usize = 5000;
         let mut waiting = vec![directory.to_owned()];

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use crate::builtins::paths::{Patterns, ResolvedPatterns, names, spellings, with_home};
+use crate::builtins::paths::{PathSet as _, Patterns, ResolvedPatterns, names, spellings, with_home};
 use crate::sync::lock;
 
 pub(super) struct PathRule {

@@ -5,11 +5,15 @@
 //! running shell knows is an unknown value, never left out.
 
 mod command;
+mod file_word;
 mod functions;
 mod history;
 pub(crate) mod json;
+mod net;
+mod path;
 mod record;
 mod reference;
+mod repository;
 mod testing;
 mod tool;
 mod versions;
@@ -26,6 +30,7 @@ use checkrein_expression::{Environment, FailureKind, Field, List, Method, Object
 use jiff::Zoned;
 
 use crate::builtins::commands::{ParsedCommands, parse_commands};
+use path::PathContext;
 use record::Record;
 
 pub use history::{HistoryReader, MemoryHistory, NoHistory, PastCall};
@@ -121,8 +126,7 @@ impl Shared {
     pub(crate) fn current_branch(&self) -> Value {
         match &self.context.repository {
             Some(repository) => repository.branch.as_str().into(),
-            // TODO: read the repository.
-            None => Value::unknown("current branch"),
+            None => repository::current_branch(&self.context.cwd),
         }
     }
 }
@@ -177,6 +181,17 @@ impl Facts {
             "error" => payload_text(event, "error"),
             "prompt" => payload_text(event, "prompt"),
             "commands" => self.commands(),
+            "paths" => {
+                let home = context.home_text().map(str::to_owned);
+                let (cwd, files) = (context.cwd.clone(), context.files.clone());
+                let places = PathContext { cwd, project: context.project_root(), home, files };
+                path::paths(event, self.shared.parsed(), &places)
+            }
+            "net" => net::net(event, self.shared.parsed(), context.repository.as_ref()),
+            "git" => match &context.repository {
+                Some(state) => repository::given(state),
+                None => repository::git(&context.cwd),
+            },
             "history" => history::value(context.history.clone()),
             _ => Value::Null,
         }
@@ -325,6 +340,17 @@ pub(crate) static ROOT: Schema = Schema {
             Type::list(&Type::Object(&command::COMMAND)),
             "Every program that a shell call runs, nested ones too: `sh -c`, `sudo`, `xargs`, `find -exec`, substitutions.",
         ),
+        field(
+            "paths",
+            Type::list(&Type::Object(&path::SCHEMA)),
+            "Every file that the call reads, writes, deletes or executes, from tools, patches and commands.",
+        ),
+        field(
+            "net",
+            Type::list(&Type::Object(&net::SCHEMA)),
+            "Every host that the call contacts, as far as it is written.",
+        ),
+        field("git", Type::Object(&repository::SCHEMA), "The repository of the working directory."),
         field("history", Type::Object(&history::HISTORY), "The session so far."),
     ],
     methods: &[Method {

@@ -27,6 +27,7 @@
 //!
 //! Example: `protect_paths --read .env* !.env.example .git ~/.ssh`
 
+pub(crate) mod access;
 pub(super) mod named;
 mod reads;
 mod searches;
@@ -38,11 +39,12 @@ use std::sync::Arc;
 use checkrein_core::{Decision, Event, Failure, Opinion};
 use globset::GlobMatcher;
 
+use self::access::Access;
 use super::args::unknown_option;
 use super::commands::{ParsedCommands, parse_commands};
 use super::doubt::{has_unknown_name, is_wholly_unknown};
 use super::off_thread;
-use super::paths::{Patterns, ResolvedPatterns, expanded, names, with_home};
+use super::paths::{PathSet as _, Patterns, ResolvedPatterns, expanded, names, with_home};
 use super::shell::{Expanded, lexical};
 use super::text::head;
 use crate::handler::{Builtin, BuiltinCall, BuiltinDoc};
@@ -81,13 +83,14 @@ pub(super) struct AffectedPath {
     cwds: Vec<PathBuf>,
     /// Part of the tree that the call affects.
     pub(super) reach: Reach,
+    access: Access,
     /// Patterns for the names of affected files below the path. Empty: all names.
     names: Vec<GlobMatcher>,
 }
 
 /// Part of the tree at a path that a call affects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(crate) enum Reach {
     /// The path.
     Exact,
     /// The path and everything below it.
@@ -111,7 +114,7 @@ impl AffectedPath {
     /// Creates a path from a text, relative to one of these directories. `~/` is the home directory.
     pub(super) fn new(text: &str, home: Option<&str>, cwds: &[PathBuf]) -> Self {
         let path = Expanded { text: with_home(text, home), known: true, ..Expanded::default() };
-        Self { path, cwds: cwds.to_vec(), reach: Reach::Exact, names: Vec::new() }
+        Self { path, cwds: cwds.to_vec(), reach: Reach::Exact, access: Access::Write, names: Vec::new() }
     }
 
     /// Returns all names of the files that the path may denote.
@@ -130,7 +133,7 @@ pub(super) fn affected_paths(event: &Event, cwd: &Path, home: Option<&str>) -> A
         let targets = targets::in_command(command, &parsed.simple_commands);
         // The paths that `find` lists are found with its directories.
         let is_open = |path: &Expanded| !doubt.is_temporary(path) && !doubt.is_listed(path, command);
-        unknown.extend(targets.unknown.into_iter().filter(is_open));
+        unknown.extend(targets.unknown.into_iter().map(|target| target.path).filter(is_open));
         if doubt.is_lost(command) {
             let relative =
                 targets.known.iter().map(|path| Path::new(&path.path.text)).filter(|path| path.is_relative());

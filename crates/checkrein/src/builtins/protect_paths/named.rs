@@ -9,6 +9,7 @@ use checkrein_core::payload::Field;
 use checkrein_core::{Event, EventKind, RawJson};
 
 use super::AffectedPath;
+use super::access::Access;
 use crate::builtins::json_strings::strings;
 use crate::builtins::patch;
 use crate::builtins::paths::spellings;
@@ -323,23 +324,90 @@ pub(super) fn in_input(event: &Event, cwd: &Path, home: Option<&str>) -> Vec<Aff
 
 /// Returns all files that the input names.
 pub(super) fn all_in_input(event: &Event, cwd: &Path, home: Option<&str>) -> Vec<AffectedPath> {
+    keyed_in_input(event, cwd, home).into_iter().map(|(_, path)| path).collect()
+}
+
+/// Returns all files that the input names, each with its field: without case and underscores.
+pub(super) fn keyed_in_input(event: &Event, cwd: &Path, home: Option<&str>) -> Vec<(String, AffectedPath)> {
     let Some(input) = event.tool_input() else { return Vec::new() };
+    let use_of_tool = ToolUse::new(event);
     let mut affected = Vec::new();
-    let mut add = |text: &str| {
-        affected.extend(spellings(text).iter().map(|path| AffectedPath::new(path, home, &[cwd.to_owned()])));
+    let mut add = |key: &str, text: &str, access: Access| {
+        let paths = spellings(text);
+        let paths = paths.iter().map(|path| AffectedPath::new(path, home, &[cwd.to_owned()]));
+        affected.extend(paths.map(|path| (key.to_owned(), AffectedPath { access, ..path })));
     };
     for string in strings(input) {
         let key = string.key.as_deref().map(plain).unwrap_or_default();
         let text = &*string.text.decoded;
         if FIELDS.contains(&key.as_str()) {
-            add(text);
+            add(&key, text, use_of_tool.access(&key));
         }
-        text.lines().filter_map(|line| patch::HEADS.iter().find_map(|head| line.strip_prefix(head))).for_each(&mut add);
+        for (file, is_deleted) in patch_files(text) {
+            add("", file, if is_deleted { Access::Delete } else { use_of_tool.access("") });
+        }
         if key.contains("diff") || key.contains("patch") || text.starts_with("diff --git ") {
-            diff_files(text).for_each(&mut add);
+            diff_files(text).for_each(|file| add("", file, use_of_tool.access("")));
         }
     }
     affected
+}
+
+/// Returns the files of a patch, and whether the patch removes or moves each of them.
+fn patch_files(text: &str) -> impl Iterator<Item = (&str, bool)> {
+    let mut updated = None;
+    text.lines().flat_map(move |line| {
+        let head = patch::HEADS.iter().find(|head| line.starts_with(**head));
+        let file = head.and_then(|head| line.strip_prefix(*head));
+        let is_move = head.is_some_and(|head| head.contains("Move to"));
+        let moved = if is_move { updated.take() } else { None };
+        if file.is_some() {
+            updated = file;
+        }
+        let is_deleted = head.is_some_and(|head| head.contains("Delete"));
+        [file.map(|file| (file, is_deleted)), moved.map(|file| (file, true))].into_iter().flatten()
+    })
+}
+
+/// Use that a tool makes of its files, by its name.
+enum ToolUse {
+    Reads,
+    Deletes,
+    /// The file in the first field is gone afterwards, or only read.
+    Transfers(Access),
+    Writes,
+}
+
+/// Fields with the source of a copy or a move, compared without case and underscores.
+const SOURCES: &[&str] = &["source", "sourcepath", "src", "oldpath", "oldname", "from"];
+
+impl ToolUse {
+    fn new(event: &Event) -> Self {
+        if is_read_only(event) {
+            return Self::Reads;
+        }
+        let names = words(event.tool_name().unwrap_or_default());
+        let has = |list: &[&str]| names.iter().any(|word| list.contains(&word.as_str()));
+        if has(&["move", "rename", "mv"]) {
+            Self::Transfers(Access::Delete)
+        } else if has(&["copy", "cp"]) {
+            Self::Transfers(Access::Read)
+        } else if has(&["delete", "remove", "rm", "unlink", "trash"]) {
+            Self::Deletes
+        } else {
+            Self::Writes
+        }
+    }
+
+    /// Returns the use of the files in a field.
+    fn access(&self, key: &str) -> Access {
+        match self {
+            Self::Reads => Access::Read,
+            Self::Deletes => Access::Delete,
+            Self::Transfers(access) if SOURCES.contains(&key) => *access,
+            Self::Transfers(_) | Self::Writes => Access::Write,
+        }
+    }
 }
 
 /// The name of a field without case and underscores.

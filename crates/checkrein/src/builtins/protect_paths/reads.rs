@@ -8,6 +8,7 @@ use std::path::Path;
 
 use checkrein_core::{Event, Opinion};
 
+use super::access::Access;
 use super::{AffectedPath, Reach, could_be_named, find_protected, named, searches};
 use crate::builtins::commands::parse_commands;
 use crate::builtins::global_options;
@@ -17,7 +18,7 @@ use crate::builtins::paths::ResolvedPatterns;
 use crate::builtins::shell::{Expanded, SimpleCommand, pieces};
 
 /// Programs that show the name of a file or its properties, but not its content.
-const SHOW_NAMES: &[&str] = &[
+pub(super) const SHOW_NAMES: &[&str] = &[
     ":", "[", "[[", "basename", "cd", "chmod", "chown", "dirname", "du", "echo", "exa", "export", "eza", "fd", "find",
     "ls", "mkdir", "printf", "pushd", "read", "readlink", "realpath", "rm", "stat", "test", "touch", "tree", "true",
     "which",
@@ -31,7 +32,8 @@ const SCRIPT_FIRST: &[&str] =
     &["ag", "awk", "egrep", "fgrep", "gawk", "grep", "gsed", "jq", "perl", "rg", "ruby", "sed", "yq"];
 
 /// Programs that take code as an argument.
-const INTERPRETERS: &[&str] = &["bun", "deno", "node", "perl", "php", "python", "python2", "python3", "ruby", "tsx"];
+pub(super) const INTERPRETERS: &[&str] =
+    &["bun", "deno", "node", "perl", "php", "python", "python2", "python3", "ruby", "tsx"];
 
 /// Fields of search tools with a pattern for the names of files.
 const GLOBS: &[&str] = &["glob", "include", "include_pattern", "includePattern"];
@@ -62,7 +64,8 @@ pub(super) fn check(event: &Event, patterns: &ResolvedPatterns, cwd: &Path, home
                 }
                 continue;
             }
-            let path = AffectedPath { path: word, cwds: command.cwds.to_vec(), reach: Reach::Exact, names: Vec::new() };
+            let cwds = command.cwds.to_vec();
+            let path = AffectedPath { path: word, cwds, reach: Reach::Exact, access: Access::Read, names: Vec::new() };
             if let Some((file, pattern)) = find_protected(&path, patterns) {
                 return denied(&file, pattern);
             }
@@ -83,7 +86,7 @@ pub(super) fn check(event: &Event, patterns: &ResolvedPatterns, cwd: &Path, home
 }
 
 /// Returns the words of a command that may name files that it reads.
-fn words(command: &SimpleCommand) -> Vec<Expanded> {
+pub(super) fn words(command: &SimpleCommand) -> Vec<Expanded> {
     let mut words = command.reads.clone();
     let name = command.name.as_str();
     if SHOW_NAMES.contains(&name) {
@@ -123,7 +126,7 @@ fn known(text: &str) -> Expanded {
 
 /// Returns the directory that a search tool reads, with the names of the files. A pattern without letters is for all files,
 /// which search tools limit to visible ones.
-fn searched_tree(event: &Event, cwd: &Path, home: Option<&str>) -> Option<AffectedPath> {
+pub(super) fn searched_tree(event: &Event, cwd: &Path, home: Option<&str>) -> Option<AffectedPath> {
     let input = event.tool_input().filter(|_| named::is_read_only(event))?;
     let strings = strings(input);
     let text = |keys: &[&str]| {
@@ -133,5 +136,10 @@ fn searched_tree(event: &Event, cwd: &Path, home: Option<&str>) -> Option<Affect
     let name = text(GLOBS)?.rsplit('/').next().filter(|name| name.contains(char::is_alphanumeric))?.to_owned();
     let names = vec![globset::Glob::new(&name).ok()?.compile_matcher()];
     let root = text(&["path", "directory", "dir_path"]).unwrap_or_else(|| ".".to_owned());
-    Some(AffectedPath { reach: Reach::Tree, names, ..AffectedPath::new(&root, home, &[cwd.to_owned()]) })
+    Some(AffectedPath {
+        reach: Reach::Tree,
+        access: Access::Read,
+        names,
+        ..AffectedPath::new(&root, home, &[cwd.to_owned()])
+    })
 }

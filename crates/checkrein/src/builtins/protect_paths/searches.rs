@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobMatcher};
 
+use super::access::Access;
 use super::{AffectedPath, Reach};
 use crate::builtins::find_command::Find;
 use crate::builtins::options::Options;
-use crate::builtins::paths::ResolvedPatterns;
+use crate::builtins::paths::PathSet;
 use crate::builtins::shell::{Expanded, SimpleCommand};
 
 /// Options of a program with patterns for the names of files.
@@ -242,7 +243,7 @@ pub(super) fn find_read<'a>(
     command: &SimpleCommand,
     all: &[SimpleCommand],
     is_reader: &dyn Fn(&str) -> bool,
-    patterns: &'a ResolvedPatterns,
+    patterns: &'a dyn PathSet,
 ) -> Option<(PathBuf, &'a str)> {
     match command.name.as_str() {
         "grep" | "egrep" | "fgrep" => {
@@ -262,14 +263,31 @@ pub(super) fn find_read<'a>(
     }
 }
 
+/// Returns the directories that a search program reads. Empty if the command does not read directories.
+pub(super) fn read_roots(command: &SimpleCommand) -> Vec<Expanded> {
+    let is_search = match command.name.as_str() {
+        "grep" | "egrep" | "fgrep" => Options::new(command).has("rR", &["recursive", "dereference-recursive"]),
+        // Without a directory, `rg` searches the standard input of a pipe.
+        "rg" => command.fed_by.is_empty() && command.input.is_none() && command.reads.is_empty(),
+        _ => false,
+    };
+    if is_search { roots(command, &scan(&command.name, &command.args)) } else { Vec::new() }
+}
+
 fn find_selected<'a>(
     command: &SimpleCommand,
     roots: Vec<Expanded>,
     selection: &Selection,
-    patterns: &'a ResolvedPatterns,
+    patterns: &'a dyn PathSet,
 ) -> Option<(PathBuf, &'a str)> {
     roots.into_iter().find_map(|path| {
-        let tree = AffectedPath { path, cwds: command.cwds.to_vec(), reach: Reach::Tree, names: Vec::new() };
+        let tree = AffectedPath {
+            path,
+            cwds: command.cwds.to_vec(),
+            reach: Reach::Tree,
+            access: Access::Read,
+            names: Vec::new(),
+        };
         tree.names().find_map(|root| patterns.protecting_below(&root, &|file: &Path| selection.reads(file, &root)))
     })
 }
@@ -353,7 +371,7 @@ fn find_listed<'a>(
     command: &SimpleCommand,
     all: &[SimpleCommand],
     is_reader: &dyn Fn(&str) -> bool,
-    patterns: &'a ResolvedPatterns,
+    patterns: &'a dyn PathSet,
 ) -> Option<(PathBuf, &'a str)> {
     let words: Vec<&str> = command.args.iter().map(|arg| arg.text.as_str()).collect();
     let runs = |word: &str| matches!(word, "-exec" | "-execdir" | "-ok" | "-okdir");
@@ -370,7 +388,13 @@ fn find_listed<'a>(
     let roots = Find::new(command, all)?.roots;
     roots.into_iter().filter(|root| root.known).find_map(|path| {
         let written = PathBuf::from(&path.text);
-        let tree = AffectedPath { path, cwds: command.cwds.to_vec(), reach: Reach::Tree, names: Vec::new() };
+        let tree = AffectedPath {
+            path,
+            cwds: command.cwds.to_vec(),
+            reach: Reach::Tree,
+            access: Access::Read,
+            names: Vec::new(),
+        };
         tree.names().find_map(|root| {
             let is_read = |file: &Path| {
                 // `find` shows a path as its directory is written.

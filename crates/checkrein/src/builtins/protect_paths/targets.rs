@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+use globset::GlobMatcher;
+
+use super::access::Access;
 use super::{AffectedPath, Reach, named, searches};
 use crate::builtins::find_command::Find;
 use crate::builtins::global_options;
@@ -13,7 +16,7 @@ use crate::builtins::shell::{Expanded, SimpleCommand};
 pub(super) struct Targets {
     pub(super) known: Vec<AffectedPath>,
     /// Paths with parts that only a running shell knows.
-    pub(super) unknown: Vec<Expanded>,
+    pub(super) unknown: Vec<AffectedPath>,
 }
 
 /// The operands that a program changes.
@@ -128,10 +131,17 @@ const INTO: &[(&str, &str, &[&str])] = &[
     ("make", "C", &["directory"]),
 ];
 
+/// Programs that remove their operands, or destroy their contents.
+const DELETES: &[&str] = &["rimraf", "rm", "rmdir", "shred", "srm", "trash", "unlink"];
+
 /// Returns the paths that a command writes, moves or removes.
 pub(super) fn in_command(command: &SimpleCommand, all: &[SimpleCommand]) -> Targets {
-    let mut found = Found { command, cwds: command.cwds.to_vec(), targets: Targets::default() };
+    let cwds = command.cwds.to_vec();
+    let mut found = Found { command, cwds, access: Access::Write, targets: Targets::default() };
     found.exact(command.writes.clone());
+    if DELETES.contains(&command.name.as_str()) {
+        found.access = Access::Delete;
+    }
     let operands = files(command);
     let has = |letters, long: &[&str]| Options::new(command).has(letters, long);
     // Removing a directory affects everything in it.
@@ -149,6 +159,7 @@ pub(super) fn in_command(command: &SimpleCommand, all: &[SimpleCommand]) -> Targ
         None if command.name == "git" => found.git(),
         None => {}
     }
+    found.access = Access::Write;
     // These replace a file by its compressed or plain form.
     const REPLACE: &[&str] = &["gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "lzma", "compress"];
     if REPLACE.contains(&command.name.as_str()) && !has("ckt", &["stdout", "keep"]) {
@@ -191,6 +202,8 @@ struct Found<'a> {
     command: &'a SimpleCommand,
     /// Directories to which the paths may be relative.
     cwds: Vec<PathBuf>,
+    /// Use of the paths that are added next.
+    access: Access,
     targets: Targets,
 }
 
@@ -201,13 +214,14 @@ impl Found<'_> {
 
     fn add(&mut self, paths: Vec<Expanded>, reach: Reach) {
         for path in paths {
-            if path.known {
-                let affected = AffectedPath { path, cwds: self.cwds.clone(), reach, names: Vec::new() };
-                self.targets.known.push(affected);
-            } else {
-                self.targets.unknown.push(path);
-            }
+            self.push(path, reach, Vec::new());
         }
+    }
+
+    fn push(&mut self, path: Expanded, reach: Reach, names: Vec<GlobMatcher>) {
+        let is_known = path.known;
+        let affected = AffectedPath { path, cwds: self.cwds.clone(), reach, access: self.access, names };
+        if is_known { self.targets.known.push(affected) } else { self.targets.unknown.push(affected) }
     }
 
     /// Adds the destination of a copy. A file that is copied into a directory keeps its name.
@@ -222,7 +236,9 @@ impl Found<'_> {
             _ => return,
         };
         if command.name == "mv" || options.has("", &["remove-source-files"]) {
+            self.access = Access::Delete;
             self.add(from.to_vec(), Reach::Tree);
+            self.access = Access::Write;
         }
         let is_directory =
             option.is_some() || to.text.ends_with('/') || self.cwds.iter().any(|cwd| cwd.join(&to.text).is_dir());
@@ -264,8 +280,11 @@ impl Found<'_> {
             if place.known {
                 self.cwds = self.cwds.iter().map(|cwd| cwd.join(&place.text)).collect();
             } else if discards || matches!(name, "rm" | "mv" | "restore") {
-                self.targets.unknown.push(place.clone());
+                self.push(place.clone(), Reach::Exact, Vec::new());
             }
+        }
+        if is_clean || name == "rm" {
+            self.access = Access::Delete;
         }
         match name {
             "rm" | "mv" | "restore" => self.exact(options.operands().cloned().collect()),
@@ -296,19 +315,19 @@ impl Found<'_> {
             let here = Expanded { text: ".".to_owned(), known: true, ..Expanded::default() };
             self.add(vec![here], Reach::Into);
         }
+        self.access = Access::Write;
     }
 
     /// Adds the files that `find` changes, itself or with other programs.
     fn find(&mut self, all: &[SimpleCommand]) {
         let Some(find) = Find::new(self.command, all).filter(|find| find.changes) else { return };
+        self.access = if find.deletes { Access::Delete } else { Access::Write };
         for root in find.roots {
-            if root.known {
-                let (cwds, names) = (self.cwds.clone(), find.names.clone());
-                self.targets.known.push(AffectedPath { path: root, cwds, reach: Reach::Tree, names });
-            } else if !find.is_filtered {
-                self.targets.unknown.push(root);
+            if root.known || !find.is_filtered {
+                self.push(root, Reach::Tree, find.names.clone());
             }
         }
+        self.access = Access::Write;
     }
 
     /// Adds the files that options name.
