@@ -228,15 +228,60 @@ fn run_case(rule: &Rule, spec: &RuleSpec, hook: &HookSpec, case: &TestCase, line
     TestResult { line, call: case.describe(), want: case.want, got, missing_text }
 }
 
+/// Compiled rules, for calls that several rules judge.
+#[derive(Debug)]
+pub struct RuleSet {
+    rules: Vec<(HookSpec, Rule)>,
+}
+
+impl RuleSet {
+    /// Compiles rules. Other hooks are omitted.
+    ///
+    /// # Errors
+    /// The id of a rule that is not valid, and its error.
+    pub fn compile(hooks: impl IntoIterator<Item = HookSpec>) -> Result<Self, (String, RuleError)> {
+        let mut rules = Vec::new();
+        for hook in hooks {
+            let HandlerSpec::Rule(spec) = &hook.handler else { continue };
+            let rule = Rule::compile(spec, &hook.kinds).map_err(|error| (hook.info.id.clone(), error))?;
+            rules.push((hook, rule));
+        }
+        Ok(Self { rules })
+    }
+
+    /// Returns the effects of all rules that apply to the call of a test, with their ids and texts.
+    ///
+    /// # Errors
+    /// The call is not valid, or a rule cannot be evaluated for it.
+    pub fn effects(&self, case: &TestCase) -> Result<Vec<(&str, Effect, Option<String>)>, String> {
+        let Some((first, _)) = self.rules.first() else { return Ok(Vec::new()) };
+        let (event, context) = case.facts(first)?;
+        let facts = Facts::new(event, context);
+        let mut effects = Vec::new();
+        for (hook, rule) in &self.rules {
+            let HandlerSpec::Rule(spec) = &hook.handler else { continue };
+            let (effect, text) =
+                effect_on(&facts, rule, spec, hook).map_err(|why| format!("{}: {why}", hook.info.id))?;
+            if effect != Effect::None {
+                effects.push((hook.info.id.as_str(), effect, text));
+            }
+        }
+        Ok(effects)
+    }
+}
+
 /// Returns the effect of a rule on a call.
 fn effect(rule: &Rule, spec: &RuleSpec, hook: &HookSpec, case: &TestCase) -> Result<(Effect, Option<String>), String> {
     let (event, context) = case.facts(hook)?;
-    let is_gate = hook.dialect.is_gate(&event.kind());
-    let facts = Facts::new(event, context);
+    effect_on(&Facts::new(event, context), rule, spec, hook)
+}
+
+fn effect_on(facts: &Facts, rule: &Rule, spec: &RuleSpec, hook: &HookSpec) -> Result<(Effect, Option<String>), String> {
+    let is_gate = hook.kinds.iter().any(|kind| hook.dialect.is_gate(kind));
     let default = if is_gate { FailurePolicy::Ask } else { FailurePolicy::Open };
-    let opinion = rule.opinion(&hook.info.id, &facts, spec.unknown.unwrap_or(default));
+    let opinion = rule.opinion(&hook.info.id, facts, spec.unknown.unwrap_or(default));
     let opinion = opinion.map_err(|failure| failure.message)?;
-    let evaluation = rule.explain(&facts).map_err(|failure| failure.message)?;
+    let evaluation = rule.explain(facts).map_err(|failure| failure.message)?;
     let text = opinion.reason().or(opinion.contexts().first().map(String::as_str));
     let text = text.or(opinion.messages().first().map(String::as_str)).map(str::to_owned);
     Ok((Effect::of_opinion(&opinion, evaluation.value == Ok(true), spec.label.is_some()), text))
