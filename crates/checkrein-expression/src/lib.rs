@@ -49,6 +49,7 @@ mod failure;
 mod functions;
 pub mod limits;
 mod node;
+mod pattern;
 mod syntax;
 mod template;
 mod testing;
@@ -61,6 +62,7 @@ mod tests;
 
 pub use environment::{Environment, LiteralCheck};
 pub use error::{Error, Problem};
+pub use evaluate::{Inside, Step};
 pub use expression::Expression;
 pub use failure::{Failure, FailureKind};
 pub use syntax::Span;
