@@ -61,6 +61,11 @@ impl Environment {
         self
     }
 
+    /// Returns the methods of the language that take literals or conditions, for the reference: name, parameters and description.
+    pub fn macros() -> &'static [(&'static str, &'static str, &'static str)] {
+        functions::MACROS
+    }
+
     /// Returns the facts, for the reference.
     pub fn facts(&self) -> &'static Schema {
         self.facts

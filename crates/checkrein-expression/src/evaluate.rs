@@ -23,7 +23,41 @@ pub(crate) struct Evaluation<'a> {
     values: RefCell<Vec<Option<Evaluated>>>,
     locals: RefCell<Vec<Value>>,
     steps: Cell<u32>,
-    trace: Option<RefCell<Vec<(Span, Value)>>>,
+    trace: Option<RefCell<Vec<Step>>>,
+    /// The part that decided the last comprehension or variable.
+    inside: RefCell<Option<Inside>>,
+}
+
+/// The value of a part of an expression.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Step {
+    /// Place in the text of the expression, or of the variable around it.
+    pub span: Span,
+    /// The value.
+    pub value: Value,
+    /// Steps that led to the value, in another scope.
+    pub inside: Option<Inside>,
+}
+
+/// Steps in a scope of their own.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Inside {
+    /// The element that decided a comprehension, and the steps for it.
+    Element {
+        /// The element.
+        element: Value,
+        /// Steps for the element. Spans are in the same text.
+        steps: Vec<Step>,
+    },
+    /// The evaluation of a variable.
+    Variable {
+        /// Index for [`Variables::name`](crate::Variables::name) and [`Variables::source`](crate::Variables::source).
+        index: usize,
+        /// Steps for the variable. Spans are in its text.
+        steps: Vec<Step>,
+    },
 }
 
 impl<'a> Evaluation<'a> {
@@ -35,6 +69,7 @@ impl<'a> Evaluation<'a> {
             locals: RefCell::new(Vec::new()),
             steps: Cell::new(0),
             trace: None,
+            inside: RefCell::new(None),
         }
     }
 
@@ -45,7 +80,7 @@ impl<'a> Evaluation<'a> {
     }
 
     /// Returns the recorded values, in the order of evaluation.
-    pub(crate) fn into_trace(self) -> Vec<(Span, Value)> {
+    pub(crate) fn into_trace(self) -> Vec<Step> {
         self.trace.map(RefCell::into_inner).unwrap_or_default()
     }
 
@@ -62,12 +97,8 @@ impl<'a> Evaluation<'a> {
     pub(crate) fn evaluate(&self, node: &Node) -> Evaluated {
         self.step(node.span, 0)?;
         let value = self.value(node)?;
-        // Values inside of a comprehension are different for each element.
-        if let Some(trace) = &self.trace
-            && self.locals.borrow().is_empty()
-            && !matches!(node.kind, NodeKind::Constant(_))
-        {
-            trace.borrow_mut().push((node.span, value.clone()));
+        if self.trace.is_some() {
+            self.record(node, &value);
         }
         Ok(value)
     }
@@ -115,47 +146,9 @@ impl<'a> Evaluation<'a> {
                 _ => Ok(true.into()),
             },
             NodeKind::Index { object, index } => self.index(span, object, index),
-            NodeKind::Method { object, index, arguments } => {
-                let object = self.evaluate(object)?;
-                let arguments = self.arguments(span, arguments)?;
-                match object {
-                    Value::Unknown(unknown) => Ok(Value::Unknown(unknown)),
-                    _ if arguments.iter().any(|argument| argument.unknown_part().is_some()) => {
-                        Ok(first_unknown(&arguments))
-                    }
-                    Value::Object(object) => object.call(*index, &arguments).map_err(fail),
-                    other => Err(fail(wrong_type("an object", &other))),
-                }
-            }
-            NodeKind::FactMethod { index, arguments } => {
-                let arguments = self.arguments(span, arguments)?;
-                if arguments.iter().any(|argument| argument.unknown_part().is_some()) {
-                    return Ok(first_unknown(&arguments));
-                }
-                self.facts.call(*index, &arguments).map_err(fail)
-            }
-            NodeKind::Function { function, arguments } => {
-                let arguments = self.arguments(span, arguments)?;
-                if arguments.iter().any(|argument| argument.unknown_part().is_some()) {
-                    return Ok(first_unknown(&arguments));
-                }
-                (function.run)(&arguments).map_err(fail)
-            }
+            NodeKind::Method { .. } | NodeKind::FactMethod { .. } | NodeKind::Function { .. } => self.call(node),
+            NodeKind::Matches { .. } | NodeKind::Globs { .. } => self.pattern(node),
             NodeKind::Search { search, text, part } => self.search(span, *search, text, part),
-            NodeKind::Matches { text, pattern } => match self.evaluate(text)? {
-                Value::String(text) => {
-                    self.step(span, text.len())?;
-                    Ok(pattern.is_match(&text).into())
-                }
-                other => unknown_or(&other, || fail(wrong_type("a string", &other))),
-            },
-            NodeKind::Globs { text, patterns } => match self.evaluate(text)? {
-                Value::String(text) => {
-                    self.step(span, text.len())?;
-                    Ok(patterns.is_match(&*text).into())
-                }
-                other => unknown_or(&other, || fail(wrong_type("a string", &other))),
-            },
             NodeKind::Comprehension { kind, list, body } => self.comprehension(span, *kind, list, body),
             NodeKind::Not(inner) => match self.evaluate(inner)? {
                 Value::Bool(own) => Ok((!own).into()),
@@ -182,6 +175,90 @@ impl<'a> Evaluation<'a> {
         }
     }
 
+    fn record(&self, node: &Node, value: &Value) {
+        let Some(trace) = &self.trace else { return };
+        let inside = match node.kind {
+            NodeKind::Constant(_) => return,
+            NodeKind::Comprehension { .. } | NodeKind::Variable(_) => self.inside.take(),
+            _ => None,
+        };
+        trace.borrow_mut().push(Step { span: node.span, value: value.clone(), inside });
+    }
+
+    fn trace_length(&self) -> usize {
+        self.trace.as_ref().map_or(0, |trace| trace.borrow().len())
+    }
+
+    /// Removes and returns the steps since a length.
+    fn cut_trace(&self, start: usize) -> Vec<Step> {
+        self.trace.as_ref().map(|trace| trace.borrow_mut().split_off(start)).unwrap_or_default()
+    }
+
+    /// Calls a method or a function. Frames of [`value`](Self::value) stay small without it, and expressions are nested.
+    fn call(&self, node: &Node) -> Evaluated {
+        let span = node.span;
+        let fail = |kind: FailureKind| Failure { span, kind };
+        match &node.kind {
+            NodeKind::Method { object, index, arguments } => {
+                let object = self.evaluate(object)?;
+                let arguments = self.arguments(span, arguments)?;
+                match object {
+                    Value::Unknown(unknown) => Ok(Value::Unknown(unknown)),
+                    _ if arguments.iter().any(|argument| argument.unknown_part().is_some()) => {
+                        Ok(first_unknown(&arguments))
+                    }
+                    Value::Object(object) => object.call(*index, &arguments).map_err(fail),
+                    other => Err(fail(wrong_type("an object", &other))),
+                }
+            }
+            NodeKind::FactMethod { index, arguments } => {
+                let arguments = self.arguments(span, arguments)?;
+                if arguments.iter().any(|argument| argument.unknown_part().is_some()) {
+                    return Ok(first_unknown(&arguments));
+                }
+                self.facts.call(*index, &arguments).map_err(fail)
+            }
+            NodeKind::Function { function, arguments } => {
+                let arguments = self.arguments(span, arguments)?;
+                if arguments.iter().any(|argument| argument.unknown_part().is_some()) {
+                    return Ok(first_unknown(&arguments));
+                }
+                (function.run)(&arguments).map_err(fail)
+            }
+            _ => Ok(Value::Null),
+        }
+    }
+
+    fn pattern(&self, node: &Node) -> Evaluated {
+        let span = node.span;
+        let fail = |kind: FailureKind| Failure { span, kind };
+        match &node.kind {
+            NodeKind::Matches { text, pattern } => match self.evaluate(text)? {
+                Value::String(text) => {
+                    self.step(span, text.len())?;
+                    pattern.is_match(&text).map(Value::Bool).map_err(fail)
+                }
+                other => unknown_or(&other, || fail(wrong_type("a string", &other))),
+            },
+            NodeKind::Globs { text, patterns } => match self.evaluate(text)? {
+                Value::String(text) => {
+                    self.step(span, text.len())?;
+                    patterns.is_match(&text).map(Value::Bool).map_err(fail)
+                }
+                Value::Partial(text) => {
+                    // The comparison takes as many steps as the product of the lengths.
+                    self.step(span, text.shown.len() * 64)?;
+                    match patterns.is_partial_match(&text) {
+                        Some(known) => Ok(known.into()),
+                        None => Ok(Value::unknown(text.shown.as_str())),
+                    }
+                }
+                other => unknown_or(&other, || fail(wrong_type("a string", &other))),
+            },
+            _ => Ok(Value::Null),
+        }
+    }
+
     fn arguments(&self, span: Span, nodes: &[Node]) -> Result<Vec<Value>, Failure> {
         let values: Result<Vec<_>, _> = nodes.iter().map(|node| self.evaluate(node)).collect();
         let values = values?;
@@ -198,8 +275,13 @@ impl<'a> Evaluation<'a> {
         let Some(node) = self.variables.get(index) else { return Ok(Value::Null) };
         // A variable has no access to the variables of comprehensions around its use.
         let locals = self.locals.take();
+        let start = self.trace_length();
         let value = self.evaluate(node);
         self.locals.replace(locals);
+        let steps = self.cut_trace(start);
+        if self.trace.is_some() {
+            self.inside.replace(Some(Inside::Variable { index, steps }));
+        }
         if let Some(slot) = self.values.borrow_mut().get_mut(index) {
             *slot = Some(value.clone());
         }
@@ -236,11 +318,13 @@ impl<'a> Evaluation<'a> {
                 Search::StartsWith => text.starts_with(&**part),
                 Search::EndsWith => text.ends_with(&**part),
                 Search::Contains => text.contains(&**part),
+                Search::Under => is_under(text, part),
             }),
             (Value::Partial(text), Value::String(part)) => match search {
                 Search::StartsWith => text.starts_with(part),
                 Search::EndsWith => text.ends_with(part),
                 Search::Contains => text.contains(part),
+                Search::Under => text.under(part),
             },
             _ => None,
         };
@@ -288,10 +372,24 @@ impl<'a> Evaluation<'a> {
         let mut failure = None;
         let mut found = 0_u32;
         let mut kept = Vec::new();
+        self.inside.take();
+        let mut decisive = None;
         for element in list.elements.iter() {
             self.locals.borrow_mut().push(element.clone());
+            let start = self.trace_length();
             let result = self.evaluate(body);
             self.locals.borrow_mut().pop();
+            let steps = self.cut_trace(start);
+            if self.trace.is_some() && is_decisive(kind, &result, decisive.is_some()) {
+                decisive = Some(Inside::Element { element: element.clone(), steps });
+            }
+            let is_end = matches!(
+                (kind, &result),
+                (Comprehension::Exists, Ok(Value::Bool(true))) | (Comprehension::All, Ok(Value::Bool(false)))
+            );
+            if is_end {
+                self.inside.replace(decisive.take());
+            }
             match (kind, result) {
                 (_, Err(error)) if error.kind == FailureKind::TooManySteps => return Err(error),
                 (_, Err(error)) => failure = Some(error),
@@ -304,6 +402,7 @@ impl<'a> Evaluation<'a> {
                 (_, Ok(other)) => return Err(Failure { span: body.span, kind: wrong_type("a bool", &other) }),
             }
         }
+        self.inside.replace(decisive);
         let is_quantifier = !matches!(kind, Comprehension::Map | Comprehension::Filter);
         // Two matches decide, even if other elements are unknown or failed.
         if kind == Comprehension::ExistsOne && found > 1 {
@@ -322,9 +421,27 @@ impl<'a> Evaluation<'a> {
     }
 }
 
+/// `true` if the steps of an element explain the result better than those before: the element decides, or is the first unknown one,
+/// or is the first one that a filter keeps.
+fn is_decisive(kind: Comprehension, result: &Evaluated, has_other: bool) -> bool {
+    match (kind, result) {
+        (Comprehension::Exists, Ok(Value::Bool(true))) | (Comprehension::All, Ok(Value::Bool(false))) => true,
+        (Comprehension::Filter | Comprehension::ExistsOne, Ok(Value::Bool(true))) => !has_other,
+        (Comprehension::Map, _) => false,
+        (_, Ok(Value::Unknown(_)) | Err(_)) => !has_other,
+        _ => false,
+    }
+}
+
+fn is_under(path: &str, dir: &str) -> bool {
+    let dir = dir.strip_suffix('/').unwrap_or(dir);
+    path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
 fn text_size(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len(),
+        Value::Partial(text) => text.shown.len(),
         Value::List(list) => list.elements.len() * 16,
         _ => 0,
     }
@@ -359,7 +476,15 @@ fn operate(operator: Operator, left: &Value, right: &Value) -> Result<Value, Fai
         Operator::In => return contains(left, right),
         _ => {}
     }
-    // A text that starts with a known part stays partly known only where that is simple; sums of texts are unknown as a whole.
+    match (operator, left, right) {
+        (Operator::Add, Value::Partial(left), Value::String(right)) => {
+            return Ok(Value::Partial(Arc::new(left.before(right))));
+        }
+        (Operator::Add, Value::String(left), Value::Partial(right)) => {
+            return Ok(Value::Partial(Arc::new(right.after(left))));
+        }
+        _ => {}
+    }
     if let Some(unknown) = unknown_of(left, right) {
         return Ok(Value::Unknown(unknown));
     }

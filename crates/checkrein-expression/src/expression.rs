@@ -3,10 +3,10 @@
 use crate::check::check;
 use crate::environment::Environment;
 use crate::error::{Error, Problem};
-use crate::evaluate::Evaluation;
+use crate::evaluate::{Evaluation, Step};
 use crate::failure::Failure;
 use crate::node::Node;
-use crate::syntax::{Span, parse};
+use crate::syntax::parse;
 use crate::types::Type;
 use crate::value::{Object, Value};
 use crate::variables::Variables;
@@ -74,9 +74,9 @@ impl Expression {
         Evaluation::new(facts, &variables.nodes).evaluate(&self.node)
     }
 
-    /// Computes the value, and returns the values of the parts that were evaluated, in order. Parts inside of a comprehension are
-    /// omitted.
-    pub fn explain(&self, facts: &dyn Object, variables: &Variables) -> (Result<Value, Failure>, Vec<(Span, Value)>) {
+    /// Computes the value, and returns the values of the parts that were evaluated, in order. A comprehension has the parts for the
+    /// element that decided it.
+    pub fn explain(&self, facts: &dyn Object, variables: &Variables) -> (Result<Value, Failure>, Vec<Step>) {
         let evaluation = Evaluation::new(facts, &variables.nodes).traced();
         let value = evaluation.evaluate(&self.node);
         (value, evaluation.into_trace())

@@ -6,7 +6,26 @@ use crate::value::Value;
 
 const STRINGS: Type = Type::list(&Type::String);
 
-/// All functions besides `matches`, `globs`, `startsWith`, `endsWith`, `contains` and the comprehensions.
+/// Methods that the checker knows by name, with their parameters and descriptions for the reference.
+pub(crate) static MACROS: &[(&str, &str, &str)] = &[
+    ("startsWith", "string", "`true` if the text starts with another one."),
+    ("endsWith", "string", "`true` if the text ends with another one."),
+    ("contains", "string", "`true` if the text contains another one."),
+    ("under", "string", "`true` if a path is a directory or inside of it. Both are compared as texts."),
+    ("matches", "pattern", "`true` if a part of the text matches a regular expression, which must be a literal."),
+    (
+        "globs",
+        "pattern or list",
+        "`true` if the text matches a file pattern such as `release/*`, which must be a literal or a parameter. `*` does not match `/`; `**` does.",
+    ),
+    ("exists", "x, condition", "`true` if the condition holds for an element."),
+    ("all", "x, condition", "`true` if the condition holds for all elements."),
+    ("exists_one", "x, condition", "`true` if the condition holds for exactly one element."),
+    ("filter", "x, condition", "The elements for which the condition holds."),
+    ("map", "x, value", "The value for each element."),
+];
+
+/// All functions besides those of [`MACROS`].
 pub(crate) static ALL: &[Function] = &[
     Function {
         name: "size",
@@ -80,19 +99,6 @@ pub(crate) static ALL: &[Function] = &[
             let Some(Value::List(list)) = values.first() else { return Err(wrong_type("a list", values.first())) };
             let parts: Vec<String> = list.elements.iter().map(Value::to_string).collect();
             Ok(parts.join(text(values, 1)?).into())
-        },
-    },
-    Function {
-        name: "under",
-        is_method: true,
-        parameters: &[Type::String, Type::String],
-        result: Type::Bool,
-        doc: "`true` if a path is a directory or inside of it. Both are compared as texts.",
-        run: |values| {
-            let (path, dir) = (text(values, 0)?, text(values, 1)?);
-            let dir = dir.strip_suffix('/').unwrap_or(dir);
-            let is_under = path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-            Ok(is_under.into())
         },
     },
     Function {

@@ -50,6 +50,7 @@ mod functions;
 pub mod limits;
 mod node;
 mod parts;
+mod pattern;
 mod syntax;
 mod template;
 mod testing;
@@ -62,6 +63,7 @@ mod tests;
 
 pub use environment::{Environment, LiteralCheck};
 pub use error::{Error, Problem};
+pub use evaluate::{Inside, Step};
 pub use expression::Expression;
 pub use failure::{Failure, FailureKind};
 pub use parts::PartRole;

@@ -1,8 +1,6 @@
 //! The checked form of an expression: names are resolved and patterns are compiled.
 
-use globset::GlobSet;
-use regex::Regex;
-
+use crate::pattern::{Globs, Pattern};
 use crate::syntax::{Comprehension, Operator, Span};
 use crate::types::Function;
 use crate::value::Value;
@@ -57,7 +55,7 @@ pub(crate) enum NodeKind {
         function: &'static Function,
         arguments: Vec<Node>,
     },
-    /// `startsWith`, `endsWith` and `contains`, which keep what is known of a text.
+    /// `startsWith`, `endsWith`, `contains` and `under`, which keep what is known of a text.
     Search {
         search: Search,
         text: Box<Node>,
@@ -65,11 +63,11 @@ pub(crate) enum NodeKind {
     },
     Matches {
         text: Box<Node>,
-        pattern: Regex,
+        pattern: Box<Pattern>,
     },
     Globs {
         text: Box<Node>,
-        patterns: GlobSet,
+        patterns: Box<Globs>,
     },
     Comprehension {
         kind: Comprehension,
@@ -95,11 +93,16 @@ pub(crate) enum Search {
     StartsWith,
     EndsWith,
     Contains,
+    Under,
 }
 
 impl Search {
-    pub(crate) const NAMES: &[(&str, Self)] =
-        &[("startsWith", Self::StartsWith), ("endsWith", Self::EndsWith), ("contains", Self::Contains)];
+    pub(crate) const NAMES: &[(&str, Self)] = &[
+        ("startsWith", Self::StartsWith),
+        ("endsWith", Self::EndsWith),
+        ("contains", Self::Contains),
+        ("under", Self::Under),
+    ];
 
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::NAMES.iter().find(|(own, _)| *own == name).map(|(_, search)| *search)

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use crate::{
-    Environment, Expression, FailureKind, Field, List, Method, Object, PartialText, Schema, Template, Type, Unknown,
-    Value, Variables,
+    Environment, Expression, FailureKind, Field, Inside, List, Method, Object, PartialText, Schema, Step, Template,
+    Type, Unknown, Value, Variables,
 };
 
 static COMMAND: Schema = Schema {
@@ -48,8 +48,9 @@ static FACTS: Schema = Schema {
         Field { name: "subagent", kind: Type::nullable(&Type::Object(&SUBAGENT)), doc: "" },
         Field { name: "history", kind: Type::Object(&HISTORY), doc: "" },
         Field { name: "secret", kind: Type::Bool, doc: "" },
+        Field { name: "prompt", kind: Type::String, doc: "" },
     ],
-    methods: &[],
+    methods: &[Method { name: "mode", parameters: &[Type::String], result: Type::Int, doc: "" }],
 };
 
 #[derive(Debug)]
@@ -107,7 +108,12 @@ fn environment() -> Environment {
         ("protected".to_owned(), Value::list(["main".into(), "release/*".into()])),
         ("limit".to_owned(), 3.into()),
     ]);
-    Environment::new(&FACTS).params(params)
+    let check = |name: &str, arguments: &[Option<&Value>]| match arguments {
+        [Some(Value::String(text))] if name == "mode" && text.is_empty() => Err("`mode` needs a name".to_owned()),
+        _ => Ok(()),
+    };
+    let describe = |name: &str| format!("`{name}` exists at `prompt_submit`");
+    Environment::new(&FACTS).params(params).literal_check(check).without(vec!["prompt"], describe)
 }
 
 fn shown(text: &str) -> String {
@@ -195,6 +201,20 @@ fn unknown_parts_stay_unknown_only_where_they_matter() {
         ("\"push\" in commands[0].args", "true"),
         ("secret ? 1 : 2", "unknown: the output of `cat`"),
         ("size(commands[0].args[2])", "unknown: release/$X"),
+        ("commands[0].args[2].globs(\"main\")", "false"),
+        ("commands[0].args[2].globs([\"main\", \"dev/*\"])", "false"),
+        ("commands[0].args[2].globs([\"main\", \"release/*\"])", "unknown: release/$X"),
+        ("commands[0].args[2].globs(\"rel*/1\")", "unknown: release/$X"),
+        ("commands[0].args[2].globs(\"release?1\")", "unknown: release/$X"),
+        ("commands[0].args[2].globs(\"**\")", "true"),
+        ("commands[0].args[2].under(\"release\")", "true"),
+        ("commands[0].args[2].under(\"main\")", "false"),
+        ("commands[0].args[2].under(\"release/2\")", "unknown: release/$X"),
+        ("(\"a/\" + commands[0].args[2]).startsWith(\"a/release/\")", "true"),
+        ("commands[0].args[2] + \"/b\" == \"release/main\"", "false"),
+        ("commands[0].args[2] + \"/b\" == \"release/x/b\"", "unknown: release/$X/b"),
+        ("commands[0].args[2].matches(\"^main$\")", "unknown: release/$X"),
+        ("mode(\"x\") + 1", "2"),
     ] {
         assert_eq!(shown(text), value, "{text}");
     }
@@ -244,7 +264,13 @@ fn invalid_expressions_are_rejected_with_help() {
         ("commands.exists(c, c.prog == \"x\")", "`command` has no field `prog`; known names: program, args"),
         ("history.cuont(\"x\")", "`history` has no method `cuont`; did you mean `count`?"),
         ("tool.startswith(\"x\")", "a string has no method `startswith`; did you mean `startsWith`?"),
-        ("siez(tool)", "unknown function `siez`; known names: string, int"),
+        ("siez(tool)", "unknown function `siez`; known names: string, int, mode"),
+        ("mod(tool)", "unknown function `mod`; did you mean `mode`?"),
+        ("mode(1)", "expected a string, found a whole number"),
+        ("mode(\"\")", "`mode` needs a name"),
+        ("prompt == \"\"", "`prompt` is not available at all events of the rule; `prompt` exists at `prompt_submit`"),
+        ("tool.matches(\"(a{1000}){1000}\")", "invalid pattern: Compiled regex exceeds size limit of 262144 bytes."),
+        ("tool.matches(\"[z-a]\")", "invalid pattern: invalid character class range, the start must be <= the end"),
         ("tool == 1", "this comparison is always false: a string is never equal to a whole number"),
         (
             "kind == \"exec\"",
@@ -337,6 +363,52 @@ fn variables_are_evaluated_in_any_order() {
     assert_eq!((name.as_str(), error.to_string().as_str()), ("a", "the variable `a` depends on itself"));
 }
 
+/// Shows steps as `text = value`, with the steps of the deciding element in brackets.
+fn trace(steps: &[Step], source: &str, variables: &Variables) -> String {
+    let show = |step: &Step| {
+        let inside = match &step.inside {
+            Some(Inside::Element { element, steps }) => format!(" [{element}: {}]", trace(steps, source, variables)),
+            Some(Inside::Variable { index, steps }) => {
+                format!(" [{}: {}]", variables.name(*index), trace(steps, variables.source(*index), variables))
+            }
+            None => String::new(),
+        };
+        format!("{} = {}{inside}", step.span.text(source), step.value)
+    };
+    steps.iter().map(show).collect::<Vec<_>>().join("; ")
+}
+
+#[test]
+fn traces_show_the_element_that_decided() {
+    let mut own = environment();
+    let texts = [("big".to_owned(), "[3, 4].filter(x, x > 3)".to_owned())];
+    let variables = Variables::compile(&texts, &mut own).unwrap();
+    for (text, expected) in [
+        (
+            "params.limit == 3 && tool == \"Bash\"",
+            "params.limit == 3 = true; tool = Bash; tool == \"Bash\" = true; \
+         params.limit == 3 && tool == \"Bash\" = true",
+        ),
+        ("[1, 2].exists(x, x == 2)", "[1, 2].exists(x, x == 2) = true [2: x = 2; x == 2 = true]"),
+        ("[1, 2].all(x, x == 2)", "[1, 2].all(x, x == 2) = false [1: x = 1; x == 2 = false]"),
+        ("[1, 2].exists(x, x == 3)", "[1, 2].exists(x, x == 3) = false"),
+        (
+            "[1].exists(x, [2].exists(y, x + 1 == y))",
+            "[1].exists(x, [2].exists(y, x + 1 == y)) = true [1: [2].exists(y, x + 1 == y) = true \
+             [2: x = 1; x + 1 = 2; y = 2; x + 1 == y = true]]",
+        ),
+        (
+            "vars.big.size() == 1",
+            "vars.big = 4 [big: [3, 4].filter(x, x > 3) = 4 [4: x = 4; x > 3 = true]]; vars.big.size() = 1; \
+             vars.big.size() == 1 = true",
+        ),
+    ] {
+        let expression = Expression::compile(text, &own).unwrap();
+        let (_, steps) = expression.explain(&facts(), &variables);
+        assert_eq!(trace(&steps, text, &variables), expected, "{text}");
+    }
+}
+
 #[test]
 fn templates_have_expressions() {
     let render = |text: &str| {
@@ -377,6 +449,21 @@ proptest! {
         )
     ) {
         let _ = shown(&words.join(" "));
+    }
+
+    /// A glob that matches a text could match each partly known form of it.
+    #[test]
+    fn globs_of_partial_texts_agree_with_whole_texts(
+        text in "[ab/]{0,6}", glob in "[ab/*?]{0,6}", start in 0..7_usize, end in 0..7_usize,
+    ) {
+        let (start, end) = (start.min(text.len()), end.min(text.len()));
+        let (start, end) = (start.min(end), start.max(end));
+        let known = vec![text[..start].to_owned(), text[end..].to_owned()];
+        let partial = PartialText { shown: String::new(), known, starts: true, ends: true };
+        if let Ok(globs) = crate::pattern::Globs::new(&[glob]) {
+            let whole = globs.is_match(&text).unwrap();
+            prop_assert!(globs.is_partial_match(&partial).is_none_or(|known| known == whole));
+        }
     }
 
     /// A partly known text is never equal to a text that it cannot have.

@@ -212,6 +212,46 @@ impl PartialText {
         }
     }
 
+    /// Compares a path with a directory, as texts.
+    pub(crate) fn under(&self, dir: &str) -> Option<bool> {
+        let dir = dir.strip_suffix('/').unwrap_or(dir);
+        let inside = format!("{dir}/");
+        match self.starts_with(&inside) {
+            Some(false) if self.could_be(dir) => None,
+            other => other,
+        }
+    }
+
+    /// Returns the text with a known text before it.
+    pub(crate) fn after(&self, start: &str) -> Self {
+        let mut text = self.clone();
+        text.shown.insert_str(0, start);
+        match text.known.first_mut().filter(|_| text.starts) {
+            Some(first) => first.insert_str(0, start),
+            None if start.is_empty() => {}
+            None => {
+                text.known.insert(0, start.to_owned());
+                text.starts = true;
+            }
+        }
+        text
+    }
+
+    /// Returns the text with a known text behind it.
+    pub(crate) fn before(&self, end: &str) -> Self {
+        let mut text = self.clone();
+        text.shown.push_str(end);
+        match text.known.last_mut().filter(|_| text.ends) {
+            Some(last) => last.push_str(end),
+            None if end.is_empty() => {}
+            None => {
+                text.known.push(end.to_owned());
+                text.ends = true;
+            }
+        }
+        text
+    }
+
     pub(crate) fn contains(&self, part: &str) -> Option<bool> {
         self.known.iter().any(|known| known.contains(part)).then_some(true)
     }

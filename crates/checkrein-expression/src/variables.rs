@@ -10,6 +10,8 @@ use crate::syntax::{Expr, ExprKind, parse};
 #[derive(Debug, Default)]
 pub struct Variables {
     pub(crate) nodes: Vec<Node>,
+    /// Names and texts, in the order of `nodes`.
+    texts: Vec<(String, String)>,
 }
 
 impl Variables {
@@ -27,7 +29,7 @@ impl Variables {
             references(&parsed, &mut uses);
             waiting.push((name, text, parsed, uses));
         }
-        let mut nodes = Vec::new();
+        let (mut nodes, mut texts) = (Vec::new(), Vec::new());
         while !waiting.is_empty() {
             let is_ready = |uses: &[String]| {
                 let is_waiting = |used: &String| waiting.iter().any(|(name, ..)| *name == used);
@@ -41,8 +43,19 @@ impl Variables {
             let (node, own) = check(&parsed, environment, text).map_err(|error| (name.clone(), error))?;
             environment.variables.push((name.clone(), own));
             nodes.push(node);
+            texts.push((name.clone(), text.clone()));
         }
-        Ok(Self { nodes })
+        Ok(Self { nodes, texts })
+    }
+
+    /// Name of a variable, by its index in a trace.
+    pub fn name(&self, index: usize) -> &str {
+        self.texts.get(index).map_or("", |(name, _)| name)
+    }
+
+    /// Text of a variable, by its index in a trace.
+    pub fn source(&self, index: usize) -> &str {
+        self.texts.get(index).map_or("", |(_, text)| text)
     }
 }
 

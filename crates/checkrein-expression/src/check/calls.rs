@@ -1,13 +1,10 @@
 //! Calls of functions and methods, and comprehensions.
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use regex::{Regex, RegexBuilder};
-
 use super::suggest::did_you_mean;
 use super::{Checked, Checker, constant_value, node, wrong_type};
 use crate::error::{Error, Problem};
-use crate::limits;
 use crate::node::{Node, NodeKind, Search};
+use crate::pattern::{Globs, Pattern};
 use crate::syntax::{Comprehension, Expr, Name, Span};
 use crate::types::{Method, Schema, Type};
 use crate::value::Value;
@@ -41,14 +38,17 @@ impl Checker<'_> {
             MATCHES => {
                 let [pattern] = count(name, arguments)?;
                 let text = Box::new(self.typed(object, &Type::String)?);
-                let pattern = regex(pattern.span, &self.literals(MATCHES, pattern)?)?;
-                return node(span, NodeKind::Matches { text, pattern }, Type::Bool);
+                let texts = self.literals(MATCHES, pattern)?;
+                let text_of_pattern = texts.first().map_or("", String::as_str);
+                let pattern = Pattern::new(text_of_pattern).map_err(|problem| Error::new(pattern.span, problem))?;
+                return node(span, NodeKind::Matches { text, pattern: Box::new(pattern) }, Type::Bool);
             }
             GLOBS => {
                 let [patterns] = count(name, arguments)?;
                 let text = Box::new(self.typed(object, &Type::String)?);
-                let patterns = globs(patterns.span, &self.literals(GLOBS, patterns)?)?;
-                return node(span, NodeKind::Globs { text, patterns }, Type::Bool);
+                let texts = self.literals(GLOBS, patterns)?;
+                let patterns = Globs::new(&texts).map_err(|problem| Error::new(patterns.span, problem))?;
+                return node(span, NodeKind::Globs { text, patterns: Box::new(patterns) }, Type::Bool);
             }
             _ => {}
         }
@@ -208,36 +208,4 @@ fn wrong_count(name: &Name, expected: usize, found: usize) -> Error {
         many => format!("{many} arguments"),
     };
     Error::new(name.span, Problem::ArgumentCount { name: name.text.clone(), expected, found })
-}
-
-fn too_long(span: Span, text: &str) -> Result<(), Error> {
-    match text.len() > limits::PATTERN_BYTES {
-        true => Err(Error::new(
-            span,
-            Problem::InvalidPattern(format!("it has {} bytes, more than {}", text.len(), limits::PATTERN_BYTES)),
-        )),
-        false => Ok(()),
-    }
-}
-
-fn regex(span: Span, texts: &[String]) -> Result<Regex, Error> {
-    let text = texts.first().map_or("", String::as_str);
-    too_long(span, text)?;
-    let built = RegexBuilder::new(text).size_limit(limits::PATTERN_SIZE).build();
-    built.map_err(|error| {
-        // The message of a syntax error has several lines, with the pattern itself.
-        let message = error.to_string();
-        let last = message.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        Error::new(span, Problem::InvalidPattern(last))
-    })
-}
-
-fn globs(span: Span, texts: &[String]) -> Result<GlobSet, Error> {
-    let invalid = |error: globset::Error| Error::new(span, Problem::InvalidPattern(error.kind().to_string()));
-    let mut set = GlobSetBuilder::new();
-    for text in texts {
-        too_long(span, text)?;
-        set.add(GlobBuilder::new(text).literal_separator(true).build().map_err(invalid)?);
-    }
-    set.build().map_err(invalid)
 }
