@@ -191,7 +191,8 @@ pub(crate) fn of_call(event: &Event, commands: &ParsedCommands, cwd: &Path, home
 fn in_tool(event: &Event, commands: &ParsedCommands, cwd: &Path, home: Option<&str>) -> Vec<UsedPath> {
     let has_commands = !commands.texts.is_empty();
     let is_file = |key: &str, text: &str| {
-        !text.contains('\n') && !text.contains("://") && !(has_commands && DIRECTORIES.contains(&key))
+        let is_directory = has_commands && DIRECTORIES.contains(&key);
+        !is_directory && !text.contains('\n') && !text.contains("://")
     };
     let mut paths = named::keyed_in_input(event, cwd, home);
     paths.retain(|(key, path)| is_file(key, &path.path.text));
@@ -235,8 +236,8 @@ impl Reader<'_> {
             true => is_relative && self.is_in_temporary(),
             false => self.doubt.is_temporary(&used.path),
         };
-        let cwd_known = !self.doubt.is_lost(self.command) && !(is_temporary && used.path.known);
-        UsedPath { cwd_known, is_temporary, ..used }
+        let is_lost = self.doubt.is_lost(self.command) || is_temporary && used.path.known;
+        UsedPath { cwd_known: !is_lost, is_temporary, ..used }
     }
 
     /// `true` if the command runs in a temporary directory: `cd "$(mktemp -d)" && …`.
@@ -367,7 +368,8 @@ impl Reader<'_> {
             || matches!(name, "tar" | "bsdtar") && self.command.args.first().is_some_and(|first| first.text == text);
         let is_code = text.contains(|c: char| c.is_whitespace() || "{}();|<>".contains(c));
         if FILE_READERS.contains(&name) {
-            return !is_value && !(is_code && matches!(name, "awk" | "gawk" | "sed" | "gsed" | "jq" | "yq"));
+            let is_script = is_code && matches!(name, "awk" | "gawk" | "sed" | "gsed" | "jq" | "yq");
+            return !is_value && !is_script;
         }
         if is_value || is_code {
             return false;

@@ -45,8 +45,7 @@ pub(super) fn host_and_port(word: &Expanded, range: Range<usize>) -> (Expanded, 
     let mut host = if host.is_empty() { Expanded { known: true, ..Expanded::default() } } else { word.part(host) };
     // Programs expand braces and classes in hosts on their own.
     if host.text.contains(['{', '}', '[', ']']) && !host.text.contains(':') {
-        let whole = 0..host.text.len();
-        host = Expanded { known: false, unknown: vec![whole], ..host };
+        host = Expanded::unknown_text(&host.text);
     }
     (host, port.and_then(|port| port.parse().ok()))
 }

@@ -257,7 +257,7 @@ impl PathFact {
 /// Returns the path of a file with this name anywhere below a directory.
 fn below(directory: &Expanded, name: &str) -> Expanded {
     let start = format!("{}/", directory.text.trim_end_matches('/'));
-    let unknown = vec![start.len()..start.len() + 2];
+    let unknown = std::iter::once(start.len()..start.len() + 2).collect();
     let glob = name.contains(['*', '?', '[']);
     Expanded { text: format!("{start}**/{name}"), known: false, glob, unknown, ..Expanded::default() }
 }
