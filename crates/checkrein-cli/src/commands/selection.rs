@@ -5,6 +5,7 @@
 use checkrein::dialects::HandlerSpec;
 use checkrein::engine::ExplainedHook;
 use checkrein::hook::{HookState, SkipReason};
+use checkrein::policy::Part;
 use checkrein::{Event, HookSpec};
 
 /// Note for events whose tool input is sample data.
@@ -52,16 +53,15 @@ pub fn rule_state(planned: &ExplainedHook) -> Option<RuleState> {
     })
 }
 
-/// Lines with the parts of a condition and their values. Parts that are whole lists of facts are omitted.
+/// Lines with the parts of a condition and their values.
 pub fn rule_parts(planned: &ExplainedHook) -> Vec<String> {
     let Some(Ok(evaluation)) = &planned.evaluation else { return Vec::new() };
-    let is_short = |value: &str| value.chars().count() <= MAX_VALUE && !value.starts_with('<');
-    let parts = evaluation.parts.iter().filter(|part| is_short(&part.value));
-    parts.map(|part| format!("{} = {}", one_line(&part.text), part.value)).collect()
+    let line = |part: &Part| format!("{}{} = {}", "  ".repeat(part.depth), one_line(&part.text), part.value);
+    evaluation.parts.iter().take(MAX_PARTS).map(line).collect()
 }
 
-/// Maximum length of a shown value.
-const MAX_VALUE: usize = 80;
+/// Maximum number of shown parts of a condition.
+const MAX_PARTS: usize = 20;
 
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -1,7 +1,7 @@
 //! Evaluation of a rule for the facts of an event.
 
 use checkrein_core::{Failure, FailureKind, FailurePolicy, Opinion, RawJson, Rewrite, Target};
-use checkrein_expression::{Failure as EvaluationFailure, Object, Unknown, Value};
+use checkrein_expression::{Failure as EvaluationFailure, Inside, Object, Step, Unknown, Value};
 
 use super::compile::{NewValue, Rule};
 use super::json::json_of_value;
@@ -33,6 +33,8 @@ pub struct Part {
     pub text: String,
     /// Value, as text.
     pub value: String,
+    /// Number of comprehensions and variables around it.
+    pub depth: usize,
 }
 
 impl Rule {
@@ -66,22 +68,39 @@ impl Rule {
     /// # Errors
     /// The condition cannot be evaluated for this event.
     pub fn explain(&self, facts: &dyn Object) -> Result<Evaluation, Failure> {
-        let (result, trace) = self.when.explain(facts, &self.variables);
-        let source = self.when.source();
-        let mut parts: Vec<Part> = Vec::new();
-        for (span, value) in trace {
-            let text = source.get(span.start as usize..span.end as usize).unwrap_or_default().to_owned();
-            let part = Part { text, value: value.to_string() };
-            if !parts.contains(&part) {
-                parts.push(part);
-            }
-        }
+        let (result, steps) = self.when.explain(facts, &self.variables);
+        let mut parts = Vec::new();
+        self.add_parts(&steps, self.when.source(), 0, &mut parts);
         let value = match condition(result.map_err(|failure| self.failed("when", &failure))?)? {
             Condition::True => Ok(true),
             Condition::False => Ok(false),
             Condition::Unknown(fact) => Err(fact),
         };
         Ok(Evaluation { value, parts })
+    }
+
+    /// Adds the parts that decided, outermost first. A part of a comprehension is that of the deciding element.
+    fn add_parts(&self, steps: &[Step], source: &str, depth: usize, parts: &mut Vec<Part>) {
+        // The steps are in the order of evaluation, so the outermost is the last.
+        for step in steps.iter().rev() {
+            let is_condition = matches!(step.value, Value::Bool(_) | Value::Unknown(_));
+            if is_condition || step.inside.is_some() {
+                let part = Part { text: step.span.text(source).to_owned(), value: shown(&step.value), depth };
+                if !parts.contains(&part) {
+                    parts.push(part);
+                }
+            }
+            match &step.inside {
+                Some(Inside::Element { element, steps, .. }) => {
+                    parts.push(Part { text: "element".to_owned(), value: shown(element), depth: depth + 1 });
+                    self.add_parts(steps, source, depth + 1, parts);
+                }
+                Some(Inside::Variable { index, steps, .. }) => {
+                    self.add_parts(steps, self.variables.source(*index), depth + 1, parts);
+                }
+                _ => {}
+            }
+        }
     }
 
     /// `true` if the rule denies, asks or halts.
@@ -142,6 +161,32 @@ impl Rule {
 
     fn failed(&self, key: &str, failure: &EvaluationFailure) -> Failure {
         Failure::new(FailureKind::Error, format!("`{key}`, character {}: {failure}", failure.span.start + 1))
+    }
+}
+
+/// Maximum length of a shown value, in characters.
+const SHOWN: usize = 100;
+
+/// Returns a value for people: a command or a path as it is written, a list by its elements.
+fn shown(value: &Value) -> String {
+    let text = match value {
+        Value::Object(object) => {
+            let names = ["text", "path", "url"];
+            let index = object.schema().fields.iter().position(|field| names.contains(&field.name));
+            index.map_or_else(|| value.to_string(), |index| format!("`{}`", object.field(index)))
+        }
+        Value::List(list) => {
+            let mut items: Vec<_> = list.elements.iter().map(shown).collect();
+            items.extend(list.rest.as_ref().map(|rest| format!("unknown: {}", rest.0)));
+            format!("[{}]", items.join(", "))
+        }
+        Value::Unknown(fact) => format!("unknown: {}", fact.0),
+        Value::String(text) => format!("\"{text}\""),
+        other => other.to_string(),
+    };
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
     }
 }
 

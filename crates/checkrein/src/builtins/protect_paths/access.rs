@@ -13,7 +13,7 @@ use crate::builtins::commands::ParsedCommands;
 use crate::builtins::doubt::{Doubt, has_unknown_name};
 use crate::builtins::find_command::Find;
 use crate::builtins::paths::PathSet;
-use crate::builtins::shell::{Expanded, SimpleCommand};
+use crate::builtins::shell::{Expanded, SimpleCommand, starts_others};
 use crate::trust::interpreters::script_operand;
 
 /// Use of a file.
@@ -191,7 +191,8 @@ pub(crate) fn of_call(event: &Event, commands: &ParsedCommands, cwd: &Path, home
 fn in_tool(event: &Event, commands: &ParsedCommands, cwd: &Path, home: Option<&str>) -> Vec<UsedPath> {
     let has_commands = !commands.texts.is_empty();
     let is_file = |key: &str, text: &str| {
-        !text.contains('\n') && !text.contains("://") && !(has_commands && DIRECTORIES.contains(&key))
+        let is_directory = has_commands && DIRECTORIES.contains(&key);
+        !is_directory && !text.contains('\n') && !text.contains("://")
     };
     let mut paths = named::keyed_in_input(event, cwd, home);
     paths.retain(|(key, path)| is_file(key, &path.path.text));
@@ -230,8 +231,22 @@ impl Reader<'_> {
 
     fn placed(&self, path: AffectedPath) -> UsedPath {
         let used = UsedPath::new(path, self.command.name.clone());
-        let is_temporary = !used.path.known && self.doubt.is_temporary(&used.path);
-        UsedPath { cwd_known: !self.doubt.is_lost(self.command), is_temporary, ..used }
+        let is_relative = Path::new(&used.path.text).is_relative();
+        let is_temporary = match used.path.known {
+            true => is_relative && self.is_in_temporary(),
+            false => self.doubt.is_temporary(&used.path),
+        };
+        let is_lost = self.doubt.is_lost(self.command) || is_temporary && used.path.known;
+        UsedPath { cwd_known: !is_lost, is_temporary, ..used }
+    }
+
+    /// `true` if the command runs in a temporary directory: `cd "$(mktemp -d)" && …`.
+    fn is_in_temporary(&self) -> bool {
+        let changes = |command: &&SimpleCommand| matches!(command.name.as_str(), "cd" | "pushd" | "chdir");
+        let mut targets = self.all.iter().filter(changes).filter_map(|command| command.operands().next());
+        !self.command.cwd_known
+            && !self.doubt.is_lost(self.command)
+            && targets.any(|target| !target.known && self.doubt.is_temporary(target))
     }
 
     fn is_remote(&self, word: &Expanded) -> bool {
@@ -278,8 +293,17 @@ impl Reader<'_> {
         let others = targets::in_command(command, self.all);
         let others: Vec<_> = others.known.iter().chain(&others.unknown).map(|path| path.path.text.clone()).collect();
         let scripts: Vec<_> = self.executed().into_iter().map(|script| script.path.text).collect();
+        // The programs that it starts have their own words.
+        let starts_others = starts_others(&command.name);
+        let remote: Vec<_> =
+            command.args.iter().filter(|arg| self.is_remote(arg)).map(|arg| arg.text.as_str()).collect();
         for (index, word) in reads::words(command).into_iter().enumerate() {
             let is_input = index < command.reads.len();
+            let is_elsewhere =
+                starts_others || remote.iter().any(|address| address.ends_with(&format!(":{}", word.text)));
+            if !is_input && is_elsewhere {
+                continue;
+            }
             let is_done = |list: &[String]| list.contains(&word.text);
             if is_pseudo_file(&word.text) || has_unknown_name(&word) {
                 continue;
@@ -344,7 +368,8 @@ impl Reader<'_> {
             || matches!(name, "tar" | "bsdtar") && self.command.args.first().is_some_and(|first| first.text == text);
         let is_code = text.contains(|c: char| c.is_whitespace() || "{}();|<>".contains(c));
         if FILE_READERS.contains(&name) {
-            return !is_value && !(is_code && matches!(name, "awk" | "gawk" | "sed" | "gsed" | "jq" | "yq"));
+            let is_script = is_code && matches!(name, "awk" | "gawk" | "sed" | "gsed" | "jq" | "yq");
+            return !is_value && !is_script;
         }
         if is_value || is_code {
             return false;
@@ -354,7 +379,8 @@ impl Reader<'_> {
         let is_code_or_name = reads::INTERPRETERS.contains(&name) || NAMES_WITH_SLASHES.contains(&name);
         let has_slash = text.contains('/') && !text.starts_with('@') && !is_code_or_name;
         if has_prefix || is_hidden || has_slash {
-            return !text.contains(':') || has_prefix;
+            // The parts behind `=` and `:` are words of their own.
+            return !text.contains([':', '=']) || has_prefix;
         }
         if !word.known || *lookups == 0 {
             return false;

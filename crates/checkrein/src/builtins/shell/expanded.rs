@@ -35,7 +35,7 @@ impl Expanded {
     }
 
     /// Returns a value of which nothing is known.
-    pub(super) fn unknown_text(text: &str) -> Self {
+    pub(crate) fn unknown_text(text: &str) -> Self {
         let mut value = Self::literal("");
         value.push_unknown(text);
         value

@@ -51,7 +51,7 @@ pub(crate) fn net(event: &Event, commands: &ParsedCommands, given: Option<&Repos
         connections.extend(programs::in_command(command, given));
     }
     let elements: Vec<_> = connections.into_iter().map(|connection| Value::Object(Arc::new(connection))).collect();
-    let rest = commands.parse_error.map(|why| word::unknown(why));
+    let rest = commands.parse_error.map(word::unknown);
     Value::List(List { elements: elements.into(), rest })
 }
 

@@ -1,6 +1,6 @@
 //! Connections of git: URLs on the command line, and URLs of remotes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{Connection, url};
 use crate::builtins::global_options;
@@ -83,7 +83,7 @@ pub(super) fn in_git(command: &SimpleCommand, given: Option<&RepositoryState>) -
     let is_known = command.cwd_known && places.iter().all(|place| place.known);
     let join = |cwd: &PathBuf| places.iter().fold(cwd.clone(), |cwd, place| cwd.join(&place.text));
     let cwd = if is_known { command.cwds.first().map(join) } else { None };
-    remote.connection(cwd, is_push, given).into_iter().collect()
+    remote.connection(cwd.as_deref(), is_push, given).into_iter().collect()
 }
 
 /// The remote of a command.
@@ -95,10 +95,10 @@ enum Remote<'a> {
 }
 
 impl Remote<'_> {
-    fn connection(self, cwd: Option<PathBuf>, is_push: bool, given: Option<&RepositoryState>) -> Option<Connection> {
+    fn connection(&self, cwd: Option<&Path>, is_push: bool, given: Option<&RepositoryState>) -> Option<Connection> {
         let remotes = || match given {
             Some(given) => Some(repository::Remotes::from_state(given)),
-            None => cwd.as_deref().and_then(repository::remotes),
+            None => cwd.and_then(repository::remotes),
         };
         let named = |name: &str| {
             let Some(remotes) = remotes() else { return unknown(name) };
@@ -106,7 +106,7 @@ impl Remote<'_> {
             let text = remotes.url(name, is_push).unwrap_or_default();
             Expanded { text, known: true, ..Expanded::default() }
         };
-        let word = match &self {
+        let word = match self {
             Self::Default => named(""),
             Self::Word(word) if is_name(word) => named(&word.text),
             Self::Value(word) if is_name(word) => named(&word.text),
@@ -131,9 +131,7 @@ fn rewritten(word: &Expanded, remotes: impl FnOnce() -> Option<repository::Remot
 
 /// Returns a remote whose URL is unknown.
 fn unknown(name: &str) -> Expanded {
-    let text = format!("the URL of the remote {name}").trim_end().to_owned();
-    let unknown = vec![0..text.len()];
-    Expanded { text, known: false, unknown, ..Expanded::default() }
+    Expanded::unknown_text(format!("the URL of the remote {name}").trim_end())
 }
 
 /// Returns the connection for a URL of git. `None` for a path on this machine.
@@ -144,7 +142,7 @@ fn connection(word: Expanded, upload: bool) -> Option<Connection> {
     if let Some((helper, _)) = text.split_once("::")
         && !helper.contains(['/', ':', '['])
     {
-        let host = Expanded { known: false, unknown: vec![0..text.len()], ..word.clone() };
+        let host = Expanded::unknown_text(text);
         return Some(Connection { host, port: None, scheme: helper.to_owned(), upload, url: word, program });
     }
     if !word.known && word.unknown.first().is_some_and(|range| range.start == 0) {

@@ -11,8 +11,6 @@ pub(super) struct Url {
     pub(super) scheme: String,
     pub(super) host: Expanded,
     pub(super) port: Option<u16>,
-    /// `true` if text follows behind the host.
-    pub(super) has_path: bool,
 }
 
 /// Returns the parts of a URL, or of a host with an optional port and path.
@@ -27,7 +25,7 @@ pub(super) fn parse(word: &Expanded) -> Url {
     let end = text[start..].char_indices().find(is_end).map_or(text.len(), |(at, _)| start + at);
     let (host, port) = host_and_port(word, start..end);
     let scheme = scheme.map(|at| text[..at].to_ascii_lowercase()).unwrap_or_default();
-    Url { scheme, host, port, has_path: end < text.len() }
+    Url { scheme, host, port }
 }
 
 /// Splits `user@host:port`. Brackets around an IPv6 address are removed.
@@ -47,8 +45,7 @@ pub(super) fn host_and_port(word: &Expanded, range: Range<usize>) -> (Expanded, 
     let mut host = if host.is_empty() { Expanded { known: true, ..Expanded::default() } } else { word.part(host) };
     // Programs expand braces and classes in hosts on their own.
     if host.text.contains(['{', '}', '[', ']']) && !host.text.contains(':') {
-        let whole = 0..host.text.len();
-        host = Expanded { known: false, unknown: vec![whole], ..host };
+        host = Expanded::unknown_text(&host.text);
     }
     (host, port.and_then(|port| port.parse().ok()))
 }

