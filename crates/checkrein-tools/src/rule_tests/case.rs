@@ -44,7 +44,10 @@ pub const TEST_KEYS: &[(&str, &str)] = &[
     ("permission_mode", "Permission mode of the session."),
     ("env", "Environment variables: names and values."),
     ("now", "Local time, such as `2026-11-18T22:00`."),
-    ("history", "Earlier calls: commands, or objects with `command`, `tool`, `input`, `denied`, `label`, `minutes`."),
+    (
+        "history",
+        "Earlier calls: commands, or objects with `command`, `tool`, `input`, `denied`, `label`, `minutes`, `times`.",
+    ),
     ("output", "Output of the tool."),
     ("want", "Wanted effect: `deny`, `ask`, `allow`, `halt`, `rewrite`, `context`, `message`, `label` or `none`."),
     ("text", "Text that the reason contains."),
@@ -113,8 +116,23 @@ enum Earlier {
         /// Age in minutes.
         #[serde(default)]
         minutes: u64,
+        /// Number of equal calls.
+        #[serde(default = "one")]
+        times: usize,
     },
 }
+
+fn one() -> usize {
+    1
+}
+
+/// Replaces `~` at the start of a path.
+fn with_home(path: &str) -> String {
+    path.replacen('~', HOME, usize::from(path.starts_with('~')))
+}
+
+/// Maximum number of equal earlier calls in a test.
+const MAX_TIMES: usize = 10_000;
 
 impl TestCase {
     /// Reads a test.
@@ -152,7 +170,7 @@ impl TestCase {
     pub(super) fn facts(&self, hook: &HookSpec) -> Result<(Event, FactContext), String> {
         let written = &self.written;
         let cwd = match &written.cwd {
-            Some(cwd) => Path::new(PROJECT).join(cwd.replacen('~', HOME, usize::from(cwd.starts_with('~')))),
+            Some(cwd) => Path::new(PROJECT).join(with_home(cwd)),
             None => PathBuf::from(PROJECT),
         };
         let event = self.event(hook, &cwd)?;
@@ -168,7 +186,7 @@ impl TestCase {
             remotes: written.remotes.clone(),
             dirty: written.dirty,
         });
-        context.files = Some(written.files.iter().map(|file| Path::new(PROJECT).join(file)).collect());
+        context.files = Some(written.files.iter().map(|file| Path::new(PROJECT).join(with_home(file))).collect());
         if let Some(now) = &written.now {
             let time: jiff::civil::DateTime = now.parse().map_err(|error| format!("`now`: {error}"))?;
             let time = time.to_zoned(jiff::tz::TimeZone::UTC).map_err(|error| format!("`now`: {error}"))?;
@@ -207,19 +225,22 @@ impl TestCase {
         let key = |call: &Call| format!("{call:?}");
         let mut calls = Vec::new();
         for earlier in &self.written.history {
-            let (call, denied, label, minutes) = match earlier {
-                Earlier::Command(text) => (Call { command: Some(text.clone()), ..Call::default() }, false, None, 0),
-                Earlier::Call { call, denied, label, minutes } => (call.clone(), *denied, label.clone(), *minutes),
+            let (call, denied, label, minutes, times) = match earlier {
+                Earlier::Command(text) => (Call { command: Some(text.clone()), ..Call::default() }, false, None, 0, 1),
+                Earlier::Call { call, denied, label, minutes, times } => {
+                    (call.clone(), *denied, label.clone(), *minutes, (*times).min(MAX_TIMES))
+                }
             };
             let past = call.event(self.agent()?, &EventKind::PreToolUse, None, Path::new(PROJECT))?;
             let names = past.tool_name().into_iter().chain(past.tool_aliases());
-            calls.push(PastCall {
+            let past = PastCall {
                 tools: names.map(str::to_owned).collect(),
                 key: key(&call),
                 denied,
                 labels: label.into_iter().collect(),
                 age: Duration::from_secs(minutes.saturating_mul(60)),
-            });
+            };
+            calls.extend(std::iter::repeat_n(past, times));
         }
         Ok(MemoryHistory { calls, key: key(&self.written.call), turn: Some(1) })
     }
