@@ -163,7 +163,7 @@ impl Facts {
             [
                 text_or_empty(event.envelope.session_id.as_deref()),
                 text_or_empty(event.envelope.permission_mode.as_deref()),
-                turn.map_or_else(|| Value::unknown("number of the turn"), |turn| whole(turn)),
+                turn.map_or_else(|| Value::unknown("number of the turn"), whole),
             ],
         )
     }
@@ -196,6 +196,11 @@ impl Object for Facts {
             _ => Err(FailureKind::Function("the function takes a string".to_owned())),
         }
     }
+}
+
+/// Returns the names at the top level, with their descriptions.
+pub fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
+    ROOT.fields.iter().map(|field| (field.name, field.doc))
 }
 
 /// Returns the names and functions that a rule for these kinds can use. A name that not all of the kinds have is an error that
