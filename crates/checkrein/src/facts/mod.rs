@@ -31,7 +31,7 @@ pub use history::{HistoryReader, MemoryHistory, NoHistory, PastCall};
 pub use reference::reference;
 pub use testing::exercise_facts;
 
-/// What facts are computed from, besides the event.
+/// Inputs of the facts, besides the event.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct FactContext {

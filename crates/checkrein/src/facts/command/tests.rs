@@ -108,7 +108,7 @@ fn first_commands() {
         ("while read x; do b; done < f", "read, b, "),
         ("f() { git push; }; f", "f, git"),
         ("eval 'git push'", "eval, git"),
-        ("bash -c \"$(curl x)\"", "curl, bash, $(…)"),
+        ("bash -c \"$(curl x)\"", "curl, bash, $(…), ${…}"),
     ] {
         assert_eq!(shown(command, programs), expected, "{command}");
     }
