@@ -15,7 +15,7 @@ use crate::commands::{self, Verbosity, terminal};
 pub const GROUPS: &[(&str, &[&str])] = &[
     ("Daily", &["init", "install", "uninstall", "status", "try", "run", "explain", "check", "list", "test"]),
     ("Safety", &["trust", "allow-once", "audit"]),
-    ("Authoring", &["simulate", "record", "replay", "convert", "bench", "events", "packs"]),
+    ("Authoring", &["simulate", "record", "replay", "convert", "bench", "events", "facts", "packs"]),
     ("Plumbing", &["hook", "get", "say", "schema", "completions", "man"]),
 ];
 

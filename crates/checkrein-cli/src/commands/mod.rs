@@ -15,6 +15,7 @@ pub mod dialect;
 pub mod event;
 pub mod events;
 pub mod explain;
+pub mod facts;
 pub mod get;
 pub mod hook;
 pub mod init;

@@ -72,6 +72,15 @@ fn source(more: &[(&str, Value)]) -> Value {
     object(&[&[("file", or_null(&text())), ("line", line()), ("scope", scope())][..], more].concat())
 }
 
+/// Schema of the output of `facts`. `docs/facts.md` describes the fields.
+pub fn facts() -> Value {
+    let fields: Map<String, Value> =
+        checkrein::facts::names().map(|(name, doc)| (name.to_owned(), json!({ "description": doc }))).collect();
+    let required = ["event", "agent", "session", "subagent", "cwd", "project", "home", "user", "now", "history"];
+    let schema = json!({ "type": "object", "properties": fields, "required": required, "additionalProperties": false });
+    root("Facts about a call", schema)
+}
+
 /// Schema of the output of `try --json`.
 pub fn try_call() -> Value {
     let decision = || part(schemars::schema_for!(Decision));

@@ -168,7 +168,6 @@ fn is_inside(address: IpAddr, (network, bits): Network) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::facts::{FactContext, Facts, environment};
     use checkrein_core::{Event, EventKind};
     use checkrein_expression::Expression;

@@ -37,7 +37,7 @@ pub use history::{HistoryReader, MemoryHistory, NoHistory, PastCall};
 pub use reference::reference;
 pub use testing::exercise_facts;
 
-/// What facts are computed from, besides the event.
+/// Inputs of the facts, besides the event.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct FactContext {
@@ -205,7 +205,7 @@ impl Facts {
             [
                 text_or_empty(event.envelope.session_id.as_deref()),
                 text_or_empty(event.envelope.permission_mode.as_deref()),
-                turn.map_or_else(|| Value::unknown("number of the turn"), |turn| whole(turn)),
+                turn.map_or_else(|| Value::unknown("number of the turn"), whole),
             ],
         )
     }
@@ -238,6 +238,11 @@ impl Object for Facts {
             _ => Err(FailureKind::Function("the function takes a string".to_owned())),
         }
     }
+}
+
+/// Returns the names at the top level, with their descriptions.
+pub fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
+    ROOT.fields.iter().map(|field| (field.name, field.doc))
 }
 
 /// Returns the names and functions that a rule for these kinds can use. A name that not all of the kinds have is an error that

@@ -20,3 +20,72 @@ pub fn exercise_facts(bytes: &[u8]) {
     let json = facts.to_json();
     assert!(json.entries().is_some(), "the facts are no JSON object");
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    const WORDS: &[&str] = &[
+        "git",
+        "push",
+        "-f",
+        "--force",
+        "$X",
+        "origin",
+        "+main",
+        "HEAD:",
+        ":x",
+        "rm",
+        "-rf",
+        "é",
+        "/",
+        "..",
+        "|",
+        "&&",
+        ";",
+        "sudo",
+        "-u",
+        "find",
+        "-exec",
+        "{}",
+        "xargs",
+        "sh",
+        "-c",
+        "'a b'",
+        "\"$Y/z\"",
+        "$(which a)",
+        "A=1",
+        ">",
+        ">>",
+        "<<<",
+        "docker",
+        "run",
+        "-",
+        "--",
+        "-$X",
+        "--out=$X",
+        "pip",
+        "install",
+        "psql",
+        "-c",
+        "dd",
+        "of=$X",
+        "tag",
+        "*",
+        "cd",
+        "--é=é",
+        "-é",
+    ];
+
+    proptest! {
+        #[test]
+        fn facts_of_any_words_are_computed(words in prop::collection::vec(prop::sample::select(WORDS.to_vec()), 0..12)) {
+            super::exercise_facts(words.join(" ").as_bytes());
+        }
+
+        #[test]
+        fn facts_of_any_text_are_computed(text in "\\PC{0,60}") {
+            super::exercise_facts(text.as_bytes());
+        }
+    }
+}

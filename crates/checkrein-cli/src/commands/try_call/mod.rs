@@ -221,7 +221,7 @@ impl Arguments {
 }
 
 /// Returns the input of a tool for a file. Agents send absolute paths.
-fn path_input(tool: &str, path: &str, dir: &Path) -> Result<RawJson> {
+pub(super) fn path_input(tool: &str, path: &str, dir: &Path) -> Result<RawJson> {
     let path = if path.starts_with('~') { path.to_owned() } else { dir.join(path).to_string_lossy().into_owned() };
     let input = match tool {
         "Write" => json!({ "file_path": path, "content": "" }),

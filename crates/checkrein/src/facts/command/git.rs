@@ -100,7 +100,7 @@ pub(super) fn value(command: &Command) -> Value {
     )
 }
 
-fn remote_and_refspecs<'a>(arguments: &'a Arguments, is_push: bool) -> (Value, &'a [Expanded]) {
+fn remote_and_refspecs(arguments: &Arguments, is_push: bool) -> (Value, &[Expanded]) {
     let repository = if is_push { arguments.values_of("--repo").last() } else { None };
     match (arguments.operands.split_first(), repository) {
         (Some((remote, refspecs)), _) => (word::text(remote), refspecs),

@@ -47,6 +47,9 @@ const REMOTE: &[&str] = &[
     "heroku",
 ];
 
+/// Fields that depend on the program.
+const OF_PROGRAM: &[&str] = &["subcommand", "targets", "git", "manager", "installs", "global", "packages", "sql"];
+
 /// Returns the command at this index of the call.
 pub(super) fn value(shared: &Arc<Shared>, index: usize) -> Value {
     Value::Object(Arc::new(Command {
@@ -104,8 +107,8 @@ impl Command {
         }
         let name = base(&simple.program);
         match word::text(&name) {
-            // A wildcard or a word that may be split can be any program.
-            Value::String(_) if name.glob || name.may_split => Value::Unknown(word::unknown(&simple.program)),
+            // A wildcard can be any program. A directory before a known name is everyday.
+            Value::String(_) if name.glob => Value::Unknown(word::unknown(&simple.program)),
             other => other,
         }
     }
@@ -147,7 +150,8 @@ impl Command {
         let arguments = self.arguments();
         let known = arguments.flags.iter().map(|flag| Value::from(flag.as_str()));
         let partial = arguments.partial_flags.iter().map(word::text);
-        Value::List(List { elements: known.chain(partial).collect(), rest: arguments.more_flags.clone() })
+        let rest = arguments.more_flags.clone().or_else(|| self.program().unknown_part());
+        Value::List(List { elements: known.chain(partial).collect(), rest })
     }
 
     fn text(&self) -> String {
@@ -231,7 +235,14 @@ impl Object for Command {
 
     fn field(&self, index: usize) -> Value {
         let simple = self.simple();
-        match COMMAND.fields.get(index).map_or("", |field| field.name) {
+        let name = COMMAND.fields.get(index).map_or("", |field| field.name);
+        // What an unknown program does with its arguments is unknown.
+        if OF_PROGRAM.contains(&name)
+            && let Some(unknown) = self.program().unknown_part()
+        {
+            return Value::Unknown(unknown);
+        }
+        match name {
             "program" => self.program(),
             "path" => word::text(&simple.program),
             "argv" if simple.name.is_empty() => Value::list([]),

@@ -206,7 +206,7 @@ fn paths(command: &Command, target: &Expanded, values: &mut Vec<Value>) {
 
 fn resolved(target: &Expanded, cwd: &Path) -> Value {
     let path = |text: &str| lexical(&cwd.join(text)).to_string_lossy().into_owned();
-    let value = match word::text(target) {
+    match word::text(target) {
         Value::String(text) => path(&text).into(),
         Value::Partial(partial) if partial.starts => {
             let mut known = partial.known.clone();
@@ -219,8 +219,7 @@ fn resolved(target: &Expanded, cwd: &Path) -> Value {
             Value::Partial(Arc::new(PartialText { shown, known, starts: true, ends: partial.ends }))
         }
         other => other,
-    };
-    value
+    }
 }
 
 /// Returns a relative path in an unknown directory.

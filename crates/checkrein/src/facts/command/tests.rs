@@ -1,1 +1,566 @@
+//! Facts of many commands, as rules see them.
 
+use checkrein_core::payload::ToolCall;
+use checkrein_core::{Event, EventKind, RawJson};
+use checkrein_expression::{Expression, Value};
+
+use crate::facts::{FactContext, Facts, environment};
+
+fn facts(command: &str) -> Facts {
+    let mut input = r#"{"command":"#.to_owned();
+    RawJson::push_string(&mut input, command);
+    input.push('}');
+    let event = Event::pre_tool_use(ToolCall::new("Bash", RawJson::parse(input).unwrap()));
+    let mut context = FactContext::new("/project/src");
+    context.home = Some("/home/me".into());
+    context.project = Some("/project".into());
+    Facts::new(event, context)
+}
+
+/// Returns the value of an expression as text. `?` marks an unknown value.
+fn shown(command: &str, text: &str) -> String {
+    let expression = Expression::compile(text, &environment(&[EventKind::PreToolUse]))
+        .unwrap_or_else(|error| panic!("{text}: {error}"));
+    match expression.evaluate(&facts(command)) {
+        Ok(Value::Unknown(unknown)) => format!("? {}", unknown.0),
+        Ok(Value::Partial(text)) => format!("~ {}", text.shown),
+        Ok(value) => value.to_string(),
+        Err(failure) => format!("failure: {failure}"),
+    }
+}
+
+/// Checks one field of the last command of each text.
+fn check(field: &str, rows: &[(&str, &str)]) {
+    let wrong: Vec<String> = rows
+        .iter()
+        .filter_map(|(command, expected)| {
+            let count = shown(command, "commands.size()");
+            let last = count.parse::<i64>().unwrap_or(1) - 1;
+            let found = shown(command, &format!("commands[{last}].{field}"));
+            (found != *expected).then(|| format!("{command}\n  expected {expected}\n  found    {found}"))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{field}:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn programs() {
+    check(
+        "program",
+        &[
+            ("git push", "git"),
+            ("/usr/bin/git push", "git"),
+            ("git.exe push", "git"),
+            ("sudo -u x env A=1 git -C d push -f", "git"),
+            ("sh -c 'rm -rf x'", "rm"),
+            ("bash -lc \"cd /tmp && make all\"", "make"),
+            ("bash <<'E'\nrm x\nE", "rm"),
+            ("echo rm -rf / | sh", "rm"),
+            ("ls | xargs rm -f", "rm"),
+            ("find . -name x -exec rm {} +", "rm"),
+            ("timeout 5 curl x", "curl"),
+            ("nohup npm start &", "npm"),
+            ("docker exec -it db psql -c 'select 1'", "psql"),
+            ("ssh host 'sudo reboot'", "reboot"),
+            ("kubectl exec pod -- rm -rf /data", "rm"),
+            ("X=git; $X push", "git"),
+            ("> file", ""),
+            ("if true; then make x; fi", "make"),
+            ("for f in a b; do rm $f; done", "rm"),
+            ("npx prisma migrate reset", "prisma"),
+            ("time make -j4", "make"),
+            ("command rm x", "rm"),
+        ],
+    );
+}
+
+#[test]
+fn first_commands() {
+    for (command, field, expected) in [
+        ("$CC x.c", "program", "$CC"),
+        ("$(which python3) x.py", "program", "which"),
+        ("$DIR/build x", "program", "build"),
+        ("$X x", "program", "? $X"),
+        ("\"$X\" x", "program", "? $X"),
+        ("run$X x", "program", "~ run$X"),
+        ("$X push -f", "subcommand", "? $X"),
+        ("$X push -f", "git.force", "? $X"),
+        ("$CC -c x.c", "subcommand", ""),
+        ("xargs -0 -n1 echo", "flags", "-0, --null, -n, --max-args"),
+        ("docker run -p 80:80 --name n nginx -g daemon", "args", "nginx, -g, daemon"),
+        ("docker run --rm -it i rm -rf /x", "flags", "--rm, -i, --interactive, -t, --tty"),
+        ("docker run --rm -it i rm -rf /x", "options", "{}"),
+        ("sudo -u root -E rm -f x", "flags", "-u, --user, -E, --preserve-env"),
+        ("env -u A B=1 rm -f x", "args", "B=1, rm, -f, x"),
+        ("ssh -p 22 -i k host rm -rf x", "args", "host, rm, -rf, x"),
+        ("echo a; rm b", "program", "echo"),
+        ("echo $(git push)", "program", "git"),
+        ("cat <(curl x)", "program", "curl"),
+    ] {
+        assert_eq!(shown(command, &format!("commands[0].{field}")), expected, "{command}");
+    }
+    let programs = "commands.map(c, c.program)";
+    for (command, expected) in [
+        ("$(which python3) x.py", "which, python3, x.py"),
+        ("sudo -u x env A=1 git -C d push -f", "sudo, env, git"),
+        ("a && b || c; d | e &", "a, b, c, d, e"),
+        ("if a; then b; else c; fi", "a, b, c"),
+        ("while read x; do b; done < f", "read, b, "),
+        ("f() { git push; }; f", "f, git"),
+        ("eval 'git push'", "eval, git"),
+        ("bash -c \"$(curl x)\"", "curl, bash, $(…), ${…}"),
+    ] {
+        assert_eq!(shown(command, programs), expected, "{command}");
+    }
+}
+
+#[test]
+fn subcommands() {
+    check(
+        "subcommand",
+        &[
+            ("git push -f", "push"),
+            ("git -C d -c a=b --no-pager push", "push"),
+            ("git --git-dir=x push", "push"),
+            ("git --version", ""),
+            ("git stash drop", "stash drop"),
+            ("git stash", "stash"),
+            ("git remote remove x", "remote remove"),
+            ("git worktree remove --force x", "worktree remove"),
+            ("git reflog expire --all", "reflog expire"),
+            ("git lfs push origin x", "lfs push"),
+            ("git submodule deinit -f x", "submodule deinit"),
+            ("git checkout main", "checkout"),
+            ("git $X", "? $X"),
+            ("git stash $X", "? $X"),
+            ("docker system prune -af", "system prune"),
+            ("docker --context x rm y", "rm"),
+            ("docker compose -f a.yml down -v", "compose down"),
+            ("docker-compose down", "down"),
+            ("kubectl -n prod delete pod x", "delete"),
+            ("kubectl delete -n prod pod x", "delete"),
+            ("kubectl rollout undo deploy/x", "rollout undo"),
+            ("helm repo remove x", "repo remove"),
+            ("aws --profile p s3 rb s3://x", "s3 rb"),
+            ("aws ec2 terminate-instances --instance-ids i", "ec2 terminate-instances"),
+            ("gcloud projects delete p", "projects delete"),
+            ("gcloud compute instances delete vm --zone z", "compute instances delete"),
+            ("az group delete -n x --yes", "group delete"),
+            ("gh pr merge 12 --admin", "pr merge"),
+            ("gh api repos/a/b -X DELETE", "api"),
+            ("terraform -chdir=x destroy -auto-approve", "destroy"),
+            ("terraform state rm x", "state rm"),
+            ("npm run build", "run"),
+            ("npm --prefix d install x", "install"),
+            ("yarn global add x", "global add"),
+            ("uv pip install x", "pip install"),
+            ("cargo +nightly build", "build"),
+            ("systemctl --user restart x", "restart"),
+            ("apt-get -y install x", "install"),
+            ("brew install x", "install"),
+            ("rm push", ""),
+            ("ls", ""),
+            ("psql db", ""),
+            ("python -m pip install x", "install"),
+            ("supabase db reset", "db reset"),
+        ],
+    );
+}
+
+#[test]
+fn flags() {
+    check(
+        "flags",
+        &[
+            ("rm -rf x", "-r, -R, --recursive, -f, --force"),
+            ("rm -r -f x", "-r, -R, --recursive, -f, --force"),
+            ("rm --recurs --for x", "-r, -R, --recursive, -f, --force"),
+            ("rm -Rf x", "-r, -R, --recursive, -f, --force"),
+            ("rm -- -rf", ""),
+            ("rm x -f", "-f, --force"),
+            ("git push -f origin main", "-f, --force"),
+            ("git push --force-with-lease=main origin", "--force-with-lease"),
+            ("git push -fu origin x", "-f, --force, -u, --set-upstream"),
+            ("git -C d push -n", "-C, -n, --dry-run"),
+            ("git commit -am 'x -f'", "-a, --all, -m, --message"),
+            ("git commit -m x -n", "-m, --message, -n, --no-verify"),
+            ("git clean -xdf", "-x, -d, -f, --force"),
+            ("git reset --har", "--hard"),
+            ("curl -sSLo out http://x", "-s, --silent, -S, --show-error, -L, --location, -o, --output"),
+            ("chmod -R 777 x", "-R, --recursive"),
+            ("tar -xzf a.tgz", "-x, --extract, --get, -z, --gzip, --gunzip, -f, --file"),
+            ("find . -name '*.o' -delete", "-name, -delete"),
+            ("terraform apply -auto-approve", "-auto-approve, --auto-approve, --terragrunt-non-interactive, -y"),
+            ("sudo -u root -E rm -f x", "-f, --force"),
+            ("kill -9 123", "-9"),
+            ("unknown -abc --long=1", "-abc, -a, -b, -c, --long"),
+            ("kubectl delete pod x --force --grace-period=0", "--force, --grace-period"),
+            ("npm i -g x", "-g, --global"),
+            ("git push $OPTS origin", "…"),
+            ("git push $REMOTE", ""),
+            ("git push -$X", "-$X"),
+        ],
+    );
+}
+
+#[test]
+fn options_and_operands() {
+    check(
+        "options",
+        &[
+            ("curl -o a http://x", "{--output: a, -o: a}"),
+            ("curl -oa -ob http://x", "{--output: b, -o: b}"),
+            ("git push --repo=x", "{--repo: x}"),
+            ("git commit -m \"$X\"", "{--message: $X, -m: $X}"),
+            ("psql -d db -c 'select 1'", "{--command: select 1, --dbname: db, -c: select 1, -d: db}"),
+            ("unknown --a=1 --b 2", "{--a: 1}"),
+            ("terraform apply -var a=1", "{--var: a=1, -var: a=1}"),
+        ],
+    );
+    check(
+        "args",
+        &[
+            ("git push -f origin main", "origin, main"),
+            ("git -C d push origin", "origin"),
+            ("rm -rf -- -x y", "-x, y"),
+            ("docker system prune -f", ""),
+            ("kubectl -n prod delete pod a b", "pod, a, b"),
+            ("gh pr merge 12 -R a/b", "12"),
+            ("curl -o a http://x", "http://x"),
+            ("rm a$X 'b c' *.o", "a$X, b c, *.o"),
+            ("grep -rn -e x src", "src"),
+            ("ls -", "-"),
+            ("npm run build -- --watch", "build, --, --watch"),
+            ("dd if=/dev/zero of=/dev/sda", "if=/dev/zero, of=/dev/sda"),
+        ],
+    );
+}
+
+#[test]
+fn surroundings() {
+    check(
+        "wrappers",
+        &[
+            ("sudo -u x env A=1 git -C d push -f", "sudo, env"),
+            ("sh -c 'sudo rm x'", "sh, sudo"),
+            ("ls | xargs rm", "xargs"),
+            ("find . -exec rm {} ';'", "find"),
+            ("ssh h 'rm x'", "ssh"),
+            ("docker exec c sh -c 'rm x'", "docker, sh"),
+            ("rm x", ""),
+            ("echo $(rm x)", ""),
+            ("bash <<< 'rm x'", "bash"),
+            ("timeout 5 nice -n 5 rm x", "timeout, nice"),
+        ],
+    );
+    check(
+        "remote",
+        &[
+            ("ssh h rm x", "true"),
+            ("docker exec c rm x", "true"),
+            ("docker run --rm i rm x", "true"),
+            ("kubectl exec p -- rm x", "true"),
+            ("sudo rm x", "false"),
+            ("docker rm x", "false"),
+        ],
+    );
+    check(
+        "env",
+        &[
+            ("FOO=1 BAR=2 make", "{BAR: 2, FOO: 1}"),
+            ("env FOO=1 make", "{FOO: 1}"),
+            ("export FOO=1; make", "{FOO: 1}"),
+            ("FOO=1; make", "{}"),
+            ("FOO=$X make", "{FOO: $FOO}"),
+            ("HUSKY=0 git commit", "{HUSKY: 0}"),
+            ("FOO=1 make; ls", "{}"),
+        ],
+    );
+    check(
+        "redirects.map(r, r.op + \" \" + r.path)",
+        &[
+            ("echo x > a", "write a"),
+            ("echo x >> a", "append a"),
+            ("echo x &>> a", "append a"),
+            ("sort < a > b 2>&1", "write b, read a"),
+            ("> a", "write a"),
+            ("cat <<E\nx\nE", ""),
+        ],
+    );
+    check("piped_from", &[("curl x | sh", "curl"), ("a | b | c", "a, b"), ("ls", "")]);
+    check(
+        "stdin",
+        &[
+            ("cat <<E\nx\nE", "x\n"),
+            ("psql <<< 'drop table x'", "drop table x"),
+            ("echo hi | cat", "hi\n"),
+            ("ls", ""),
+            ("curl x | sh", "? the standard input of `sh`"),
+            ("echo a $X | cat", "~ a $(…)\n"),
+        ],
+    );
+    for (command, expected) in [("curl x | sudo sh", "sudo, sh"), ("a | b | c", "b, c"), ("curl a; b | sh", "")] {
+        assert_eq!(shown(command, "commands[0].pipes_to"), expected, "{command}");
+    }
+    check(
+        "cwd",
+        &[
+            ("ls", "/project/src"),
+            ("cd .. && ls", "/project"),
+            ("cd /tmp && ls", "/tmp"),
+            ("cd $X && ls", "? the working directory of `ls`"),
+        ],
+    );
+    check(
+        "known",
+        &[("ls -l", "true"), ("ls *.o", "true"), ("ls $X", "false"), ("a; \"$X\" a", "false"), ("X=1; ls $X", "true")],
+    );
+    check("text", &[("git  push   'a b'", "git push a b"), ("printf 'a\nb'", "printf a b"), ("echo $X", "echo $X")]);
+}
+
+#[test]
+fn git_details() {
+    check(
+        "git.targets",
+        &[
+            ("git push origin main", "main"),
+            ("git push origin HEAD:main", "main"),
+            ("git push origin +HEAD:refs/heads/main", "main"),
+            ("git push origin a:b c", "b, c"),
+            ("git push origin :old", "old"),
+            ("git push -d origin old", "old"),
+            ("git push origin HEAD:$B", "$B"),
+            ("git push origin HEAD:release/$X", "release/$X"),
+            ("git push origin $X", "$X"),
+            ("git push", "current branch"),
+            ("git push -u origin HEAD", "current branch"),
+            ("git push --all", "…"),
+            ("git push --mirror x", "…"),
+            ("git push --tags", ""),
+            ("git push origin tag v1", "refs/tags/v1"),
+            ("git push origin 'refs/heads/*:refs/heads/*'", "…"),
+            ("git pull origin main", ""),
+            ("hub push origin main", ""),
+        ],
+    );
+    check(
+        "git.force",
+        &[
+            ("git push -f", "true"),
+            ("git push --force", "true"),
+            ("git push --force-with-lease", "true"),
+            ("git push origin +main", "true"),
+            ("git push --mirror", "true"),
+            ("git push origin main", "false"),
+            ("git push --follow-tags", "false"),
+            ("git branch -D x", "true"),
+            ("git branch -d x", "false"),
+            ("git checkout -f x", "true"),
+            ("git fetch --force", "true"),
+        ],
+    );
+    check("git.lease", &[("git push --force-with-lease", "true"), ("git push -f --force-with-lease", "false")]);
+    check(
+        "git.branch_deletes",
+        &[
+            ("git push -d origin a b", "a, b"),
+            ("git push origin :a", "a"),
+            ("git branch -D a", "a"),
+            ("git branch -d a b", "a, b"),
+            ("git branch a", ""),
+        ],
+    );
+    check(
+        "git.no_verify",
+        &[
+            ("git commit --no-verify -m x", "true"),
+            ("git commit -nm x", "true"),
+            ("git push -n", "false"),
+            ("git push --no-verify", "true"),
+            ("HUSKY=0 git commit", "true"),
+            ("git -c core.hooksPath=/dev/null commit", "true"),
+            ("git commit -m '--no-verify'", "false"),
+            ("git merge -n x", "false"),
+        ],
+    );
+    check(
+        "git.message",
+        &[
+            ("git commit -m 'a' -m b", "a\n\nb"),
+            ("git commit -am x", "x"),
+            ("git commit --message=x", "x"),
+            ("git commit", ""),
+            ("git commit -m \"a $X\"", "~ a $X"),
+        ],
+    );
+    check(
+        "git.remote",
+        &[("git push origin main", "origin"), ("git push", ""), ("git push --repo=x", "x"), ("ls a", "")],
+    );
+    check("git.refspecs", &[("git push origin a b:c", "a, b:c"), ("git fetch origin main", "main")]);
+}
+
+#[test]
+fn packages() {
+    check(
+        "packages",
+        &[
+            ("npm install -D a b@1", "a, b@1"),
+            ("npm i", ""),
+            ("npm ci", ""),
+            ("npm run x", ""),
+            ("pnpm add -g a", "a"),
+            ("yarn add a", "a"),
+            ("yarn global add a", "a"),
+            ("pip install -r req.txt a==1", "a==1"),
+            ("pip install -e .", "."),
+            ("python3 -m pip install a", "a"),
+            ("uv pip install a", "a"),
+            ("uv add a", "a"),
+            ("poetry add --group dev a", "a"),
+            ("cargo install --locked a", "a"),
+            ("cargo add a --features x", "a"),
+            ("go get a/b@v1", "a/b@v1"),
+            ("gem install a -v 1", "a"),
+            ("sudo apt-get install -y a b", "a, b"),
+            ("apt remove a", "a"),
+            ("brew install --cask a", "a"),
+            ("pacman -Syu a", "a"),
+            ("pacman -Ss a", ""),
+            ("composer require a/b", "a/b"),
+            ("dotnet add package X", "X"),
+            ("pip install $X", "$X"),
+            ("ls a", ""),
+        ],
+    );
+    check(
+        "manager",
+        &[
+            ("npm i", "npm"),
+            ("pnpm i", "pnpm"),
+            ("pip3 list", "pip"),
+            ("python -m pip list", "pip"),
+            ("apt-get update", "apt"),
+            ("uv sync", "uv"),
+            ("make", ""),
+        ],
+    );
+    check(
+        "installs",
+        &[
+            ("npm i", "true"),
+            ("npm test", "false"),
+            ("npm uninstall x", "false"),
+            ("yarn", "true"),
+            ("yarn build", "false"),
+            ("pip list", "false"),
+            ("apt update", "false"),
+            ("pacman -S x", "true"),
+        ],
+    );
+    check(
+        "global",
+        &[
+            ("npm i -g x", "true"),
+            ("npm i x", "false"),
+            ("npm install --location=global x", "true"),
+            ("pip install x", "false"),
+            ("sudo pip install x", "true"),
+            ("pip install --user x", "true"),
+            ("cargo install x", "true"),
+            ("cargo add x", "false"),
+            ("apt install x", "true"),
+            ("brew list", "false"),
+        ],
+    );
+}
+
+#[test]
+fn queries() {
+    check(
+        "sql",
+        &[
+            ("psql -c 'drop table x' db", "drop table x"),
+            ("psql db --command='select 1' -c 'select 2'", "select 1, select 2"),
+            ("mysql -u root -psecret -e 'DROP DATABASE x'", "DROP DATABASE x"),
+            ("sqlite3 a.db 'delete from x'", "delete from x"),
+            ("psql db <<E\ntruncate x;\nE", "truncate x;\n"),
+            ("echo 'drop table x' | psql", "drop table x\n"),
+            ("mongosh --eval 'db.dropDatabase()'", "db.dropDatabase()"),
+            ("redis-cli -h x FLUSHALL", "FLUSHALL"),
+            ("redis-cli DEL a $X", "DEL a $X"),
+            ("docker exec db psql -c 'drop x'", "drop x"),
+            ("kubectl exec p -- mysql -e 'drop x'", "drop x"),
+            ("psql -f x.sql", ""),
+            ("cat x.sql | psql", ""),
+            ("bq query 'select 1'", "select 1"),
+            ("echo psql -c x", ""),
+        ],
+    );
+}
+
+#[test]
+fn targets() {
+    check(
+        "targets",
+        &[
+            ("rm -rf a ../b /etc", "/project/src/a, /project/b, /etc"),
+            ("rm -rf ~", "/home/me"),
+            ("rm -rf $HOME/x", "/home/me/x"),
+            ("rm -rf /", "/"),
+            ("rm -rf *", "/project/src/*"),
+            ("rm $X", "$X"),
+            ("rm -rf /data/$X", "/data/$X"),
+            ("rm -rf $X/", "$X/"),
+            ("rm -rf \"$TMPDIR\"", "$TMPDIR"),
+            ("rm -rf \"$(mktemp -d)\"", "$(…)"),
+            ("mv a b", "/project/src/a, /project/src/b"),
+            ("mv -t d a", "/project/src/a, /project/src/d"),
+            ("cp a b", "/project/src/b"),
+            ("cp -t d a b", "/project/src/d"),
+            ("chmod -R 777 /", "/"),
+            ("chown me:me a b", "/project/src/a, /project/src/b"),
+            ("dd if=/dev/zero of=/dev/sda bs=1M", "/dev/sda"),
+            ("mkfs.ext4 -F /dev/sdb1", "/dev/sdb1"),
+            ("truncate -s 0 a", "/project/src/a"),
+            ("echo x | tee -a /etc/hosts", "/etc/hosts"),
+            ("sed -i s/a/b/ f", "/project/src/f"),
+            ("sed s/a/b/ f", ""),
+            ("find / -delete", "/"),
+            ("find -name x -delete", "/project/src"),
+            ("find . -name x", ""),
+            ("cd /tmp && rm x", "/tmp/x"),
+            ("cd $D && rm x", "/project/src/x, …/x"),
+            ("ls a", ""),
+            ("sudo rm -rf /usr", "/usr"),
+            ("ln -s a b", "/project/src/b"),
+            ("rsync -a a/ b/", "/project/src/b"),
+        ],
+    );
+    assert_eq!(shown("find /x -exec rm -rf {} +", "commands.map(c, c.targets)"), "/x, ");
+    assert_eq!(shown("find /x -exec grep y {} +", "commands[0].targets"), "");
+    assert_eq!(shown("find /x -name y | xargs rm", "commands.filter(c, c.program == \"rm\")[0].targets"), "");
+}
+
+#[test]
+fn unknown_parts_are_narrow() {
+    let push = r#"commands.exists(c, c.program == "git" && c.subcommand == "push")"#;
+    for (command, rule, expected) in [
+        ("echo $HOME", push, "false"),
+        ("echo $X", push, "false"),
+        ("$CC x.c", push, "false"),
+        ("git push", push, "true"),
+        ("$X push", push, "? $X"),
+        ("git $X", push, "? $X"),
+        ("git status; $X", push, "? $X"),
+        ("git push; $X", push, "true"),
+        ("echo 'unclosed", push, "? a command that cannot be read: a quote is not closed"),
+        ("git push origin release/$X", r#"commands.exists(c, c.git.targets.exists(b, b == "main"))"#, "? release/$X"),
+        ("git push origin HEAD:release/$X", r#"commands.exists(c, c.git.targets.exists(b, b == "main"))"#, "false"),
+        ("rm $FILE", r#"commands.exists(c, "-r" in c.flags)"#, "false"),
+        ("rm $FLAGS x", r#"commands.exists(c, "-r" in c.flags)"#, "? $FLAGS"),
+        ("", "commands.size() == 0", "true"),
+    ] {
+        assert_eq!(shown(command, rule), expected, "{command}");
+    }
+}
