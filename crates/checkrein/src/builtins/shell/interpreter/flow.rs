@@ -47,7 +47,7 @@ impl Interpreter<'_> {
         list: &Rc<List>,
         commands: Range<usize>,
         marks: Range<usize>,
-    ) -> Result<(), ParseError> {
+    ) -> Result<Vec<Ran>, ParseError> {
         let mut ran = vec![Ran::default(); commands.len()];
         let (mut at, mut mark) = (commands.start, marks.start);
         loop {
@@ -86,12 +86,15 @@ impl Interpreter<'_> {
                 mark += 1;
             }
             if at >= commands.end {
-                return Ok(());
+                return Ok(ran);
             }
             let command = &list.commands[at];
             let feed =
                 command.fed_by.start.saturating_sub(commands.start)..command.fed_by.end.saturating_sub(commands.start);
-            let feed = ran.get(feed).unwrap_or_default();
+            let feed = match ran.get(feed) {
+                None | Some([]) => None,
+                Some(feed) => Some(self.fed(list, command.fed_by.start, feed)?),
+            };
             ran[at - commands.start] = self.one(command, feed)?;
             at += 1;
         }
@@ -326,10 +329,11 @@ impl Interpreter<'_> {
         self.set(&variable, values)
     }
 
-    /// Follows functions that are not called in the text, and scripts of `trap`, with all values that variables ever had.
+    /// Follows functions that are not called in the text, scripts of `trap` and commands in variables, with all values that variables ever had.
     pub(super) fn later(&mut self) -> Result<(), ParseError> {
         let mut done = 0;
         loop {
+            let helpers = std::mem::take(&mut self.helpers);
             let traps: Vec<_> = self.traps[done..].to_vec();
             done += traps.len();
             let mut bodies = Vec::new();
@@ -337,7 +341,7 @@ impl Interpreter<'_> {
                 body.is_called = true;
                 bodies.push(body.clone());
             }
-            if traps.is_empty() && bodies.is_empty() {
+            if traps.is_empty() && bodies.is_empty() && helpers.is_empty() {
                 break;
             }
             bodies.sort_by_key(|body| body.commands.start);
@@ -349,6 +353,12 @@ impl Interpreter<'_> {
                 // Its words have no position in the text.
                 self.scripts = 1;
                 self.script(&text)?;
+                self.scripts = 0;
+            }
+            for text in helpers {
+                self.state = state.clone();
+                self.scripts = 1;
+                self.helper(&Expanded::literal(text), &Context::default())?;
                 self.scripts = 0;
             }
             for body in bodies {
