@@ -276,6 +276,8 @@ impl Interpreter<'_> {
             return Ok(());
         }
         self.replacing.push(name.to_owned());
+        // Words of the alias have no position in the text.
+        self.scripts += 1;
         for text in texts {
             self.work.spend(2 * text.len())?;
             let list = parse(&text).map_err(|_| ODD)?;
@@ -296,6 +298,7 @@ impl Interpreter<'_> {
                 self.program(&words, context)?;
             }
         }
+        self.scripts -= 1;
         self.replacing.pop();
         Ok(())
     }

@@ -20,7 +20,7 @@ use super::ParseError;
 use super::commands::{ShellEnv, SimpleCommand, base_name};
 use super::expand::{Inside, unknown_text};
 use super::expanded::Expanded;
-use super::parse::{Command, List, RedirectKind, parse};
+use super::parse::{Command, List, Redirect, RedirectKind, parse};
 use super::state::{State, Values};
 use super::work::Work;
 use flow::{Frame, Function};
@@ -315,7 +315,7 @@ impl<'a> Interpreter<'a> {
         if !command.and_then {
             self.state.add_failed_cd(&mut self.work)?;
         }
-        if first.text == "exec" && words.len() == 1 && command.redirects.iter().any(|redirect| redirect.is_text()) {
+        if first.text == "exec" && words.len() == 1 && command.redirects.iter().any(Redirect::is_text) {
             self.is_input_replaced = true;
         }
         self.output(words, context)
