@@ -3,7 +3,7 @@
 //! A text is followed as a script if it is known. Of a text that only a running shell knows, an unknown command is added.
 //! Files of the disk are neither: what a script in a file does is not followed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -96,7 +96,7 @@ impl Interpreter<'_> {
             (RedirectKind::Write, [value]) if value.content.is_some() => self.content(value, before)?,
             (RedirectKind::Write, _) => return Ok(None),
             (RedirectKind::Here, [value]) => Some(as_script(value).into()),
-            (RedirectKind::Read, [value]) if self.is_stdin(value) => return Ok(None),
+            (RedirectKind::Read, [value]) if self.is_stdin(value)? => return Ok(None),
             (RedirectKind::Read, [value]) => self.content(value, before)?,
             (RedirectKind::Here | RedirectKind::Read | RedirectKind::Copy, _) => Some(unknown_text()),
         };
@@ -110,7 +110,7 @@ impl Interpreter<'_> {
         if file.content.is_some() {
             return Ok(file.content.clone());
         }
-        if self.is_stdin(file) {
+        if self.is_stdin(file)? {
             return Ok(input.text.clone());
         }
         if self.has_pipes && is_wholly_unknown(file) {
@@ -120,22 +120,46 @@ impl Interpreter<'_> {
         let end = file.unknown.first().map_or(file.text.len(), |range| range.start);
         let known = file.text.get(..end).unwrap_or_default();
         let start = if file.glob { known.split(['*', '?', '[']).next().unwrap_or_default() } else { known };
-        self.work.spend(16 * (self.state.cwds.len() + start.len()))?;
-        let is_device = |path: &Path| {
+        let is_device = |path: &PathBuf| {
             let text = path.to_string_lossy();
             ["/dev/fd", "/dev/tcp", "/dev/udp", "/dev/std"].iter().any(|start| text.starts_with(start))
                 || text.starts_with("/proc/") && text.contains("/fd")
-                || (file.glob || !file.known) && ["/dev", "/proc"].iter().any(|start| text.starts_with(start))
+                || file.glob
+                || !file.known
         };
-        let is_device = self.state.cwds.iter().any(|cwd| is_device(&lexical(&cwd.join(start))));
-        Ok(if is_device { Some(unknown_text()) } else { None })
+        Ok(if self.devices(start)?.iter().any(is_device) { Some(unknown_text()) } else { None })
     }
 
     /// `true` for a name of the standard input.
-    pub(super) fn is_stdin(&self, file: &Expanded) -> bool {
+    pub(super) fn is_stdin(&mut self, file: &Expanded) -> Result<bool, ParseError> {
         const NAMES: &[&str] = &["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "/proc/thread-self/fd/0"];
-        let is_name = |cwd: &Path| NAMES.iter().any(|name| lexical(&cwd.join(&file.text)).as_os_str() == *name);
-        is_certain(file) && (file.text == "-" || self.state.cwds.iter().any(|cwd| is_name(cwd)))
+        if !is_certain(file) {
+            return Ok(false);
+        }
+        let is_name = |path: &PathBuf| NAMES.iter().any(|name| path.as_os_str() == *name);
+        Ok(file.text == "-" || self.devices(&file.text)?.iter().any(is_name))
+    }
+
+    /// Returns the paths below `/dev` and `/proc` that a text may name, without links.
+    fn devices(&mut self, text: &str) -> Result<Vec<PathBuf>, ParseError> {
+        const DIRECTORIES: &[&str] = &["/dev", "/proc"];
+        let is_in = |path: &Path| DIRECTORIES.iter().any(|directory| path.starts_with(directory));
+        let is_root = |path: &Path| path == Path::new("/");
+        let mut found = Vec::new();
+        if text.starts_with('/') {
+            self.work.spend(16 + 4 * text.len())?;
+            found.push(lexical(Path::new(text)));
+        } else {
+            let climbs = text.contains("..");
+            self.work.spend(4 * self.state.cwds.len())?;
+            for cwd in self.state.cwds.iter().filter(|cwd| climbs || is_in(cwd) || is_root(cwd)) {
+                // Each component of a path is read.
+                self.work.spend(64 + 16 * (cwd.as_os_str().len() + text.len()))?;
+                found.push(lexical(&cwd.join(text)));
+            }
+        }
+        found.retain(|path| is_in(path));
+        Ok(found)
     }
 
     /// Follows a script that a shell reads from its standard input, from a pipe or from a descriptor.

@@ -84,7 +84,7 @@ impl Interpreter<'_> {
             None => self.read_input(context),
             Some(file) => match self.content(file, &context.input)? {
                 Some(text) => {
-                    let from = if self.is_stdin(file) { context.input.fed_by.to_vec() } else { file.from.clone() };
+                    let from = if self.is_stdin(file)? { context.input.fed_by.to_vec() } else { file.from.clone() };
                     self.read_script(&text, &from, context)
                 }
                 None => Ok(()),
