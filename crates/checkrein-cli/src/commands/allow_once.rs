@@ -2,7 +2,7 @@
 //!
 //! Only a person at a terminal may confirm. Everything that is shown comes from a model, so it must pass [`printable`].
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{IsTerminal, Write};
 
 use anyhow::{Result, anyhow};
 use checkrein::audit::{AuditEntry, AuditLog, EntryKind};
@@ -12,6 +12,7 @@ use checkrein::{EventKind, FailurePolicy, RawJson, Sources};
 use checkrein_tools::allow_once::{Call, Code, WaitingCall, WaitingCalls};
 use owo_colors::OwoColorize;
 
+use super::ask::confirm;
 use super::{pluralize, print_failure, print_note, printable};
 use crate::exit::{self, Exit, UsageErrorExt};
 
@@ -61,7 +62,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let mut out = anstream::stdout().lock();
     show(&mut out, &waiting)?;
     out.flush()?;
-    if !arguments.yes && !ask()? {
+    if !arguments.yes && !confirm("allow this call once")? {
         print_note("nothing was allowed");
         return Ok(exit::FAILURE);
     }
@@ -114,13 +115,6 @@ fn fields(input: &RawJson) -> Vec<(String, String)> {
         Some(entries) => entries.map(|entry| (entry.key().into_owned(), text(&entry.to_json()))).collect(),
         None => vec![("input".to_owned(), text(input))],
     }
-}
-
-fn ask() -> Result<bool> {
-    write!(anstream::stderr(), "checkrein: allow this call once? [y/N] ")?;
-    let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
 /// The audit log of the project's agent, if the user's or the administrator's files configure one.

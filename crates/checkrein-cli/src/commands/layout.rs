@@ -32,10 +32,67 @@ pub fn list(
 /// Writes a text at this indentation. On a terminal, its lines break between words.
 pub fn paragraph(out: &mut impl Write, indent: usize, text: &str) -> io::Result<()> {
     let text = match terminal::width() {
-        Some(width) => terminal::wrap(text, indent, indent + 2, width),
+        // Blanks at the start are a part of the indentation.
+        Some(width) => {
+            let inner = text.len() - text.trim_start_matches(' ').len();
+            let further = indent + inner + 2;
+            format!("{:inner$}{}", "", terminal::wrap(text.trim_start_matches(' '), indent + inner, further, width))
+        }
         None => text.to_owned(),
     };
     writeln!(out, "{:indent$}{text}", "")
+}
+
+/// Writes pieces of one line at this indentation, each in its style. On a terminal, lines break between words, and further lines
+/// are indented by two more.
+pub fn styled(out: &mut impl Write, indent: usize, pieces: &[(&str, Style)]) -> io::Result<()> {
+    write!(out, "{:indent$}", "")?;
+    for (text, style) in broken(terminal::width(), indent, pieces) {
+        if text.is_empty() {
+            continue;
+        }
+        match text.strip_prefix('\n') {
+            Some(blanks) => write!(out, "\n{blanks}")?,
+            None => write!(out, "{}", text.style(style))?,
+        }
+    }
+    writeln!(out)
+}
+
+/// Pieces of a line, with a line break and the indentation of the next line as own pieces.
+fn broken(width: Option<usize>, indent: usize, pieces: &[(&str, Style)]) -> Vec<(String, Style)> {
+    let Some(width) = width else {
+        return pieces.iter().map(|(text, style)| ((*text).to_owned(), *style)).collect();
+    };
+    // A word may consist of several pieces: it ends at a blank.
+    let mut words: Vec<Vec<(String, Style)>> = vec![Vec::new()];
+    for (text, style) in pieces {
+        for (index, part) in text.split(' ').enumerate() {
+            if index > 0 {
+                words.push(Vec::new());
+            }
+            if let Some(word) = words.last_mut().filter(|_| !part.is_empty()) {
+                word.push((part.to_owned(), *style));
+            }
+        }
+    }
+    let mut all = Vec::new();
+    let (mut column, mut blanks, mut is_start) = (indent, 0, true);
+    for word in words {
+        let length: usize = word.iter().map(|(text, _)| text.chars().count()).sum();
+        if length > 0 && !is_start && column + blanks + length > width {
+            all.push((format!("\n{:1$}", "", indent + 2), Style::new()));
+            (column, blanks) = (indent + 2, 0);
+        }
+        if length > 0 {
+            all.push((" ".repeat(blanks), Style::new()));
+            column += blanks + length;
+            (blanks, is_start) = (0, false);
+        }
+        all.extend(word);
+        blanks += 1;
+    }
+    all
 }
 
 /// Writes a line, and a text after it: on the same line in parentheses, or below if the terminal is too narrow. `line` can
@@ -98,7 +155,21 @@ pub fn one_line(text: &str, most: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{one_line, wrapped};
+    use owo_colors::Style;
+
+    use super::{broken, one_line, wrapped};
+
+    #[test]
+    fn styled_lines_break_between_words() {
+        let text = |width, pieces: &[&str]| {
+            let pieces: Vec<_> = pieces.iter().map(|piece| (*piece, Style::new())).collect();
+            broken(width, 2, &pieces).into_iter().map(|(text, _)| text).collect::<String>()
+        };
+        assert_eq!(text(None, &["one  ", "two three"]), "one  two three");
+        assert_eq!(text(Some(80), &["one  ", "two (", "three", ")"]), "one  two (three)");
+        assert_eq!(text(Some(12), &["one  ", "two (", "three", ")"]), "one  two\n    (three)");
+        assert_eq!(text(Some(3), &["one  ", "two"]), "one\n    two");
+    }
 
     #[test]
     fn lists_break_between_items() {

@@ -81,15 +81,18 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         writeln!(out, "{}", dialect.name_of(kind).unwrap_or(kind.name()).bold())?;
         for hook in hooks {
             let info = &hook.info;
-            write!(out, "  {}{}", printable(&info.id), printable(&conditions(hook)))?;
-            match state(hook) {
-                Some(state) => writeln!(out, "{}", format!("  [{}]", shorten_paths(&printable(&state))).red())?,
-                None => writeln!(out)?,
-            }
-            let command = printable(&shown(hook));
-            writeln!(out, "    {command}  {} ({})", display_source(&info.source).dimmed(), info.source.scope.dimmed())?;
+            let plain = Style::new();
+            let state =
+                state(hook).map(|state| format!("  [{}]", shorten_paths(&printable(&state)))).unwrap_or_default();
+            let name = format!("{}{}", printable(&info.id), printable(&conditions(hook)));
+            layout::styled(&mut out, 2, &[(&name, plain), (&state, plain.red())])?;
+            let command = format!("{}  ", printable(&shown(hook)));
+            let source = display_source(&info.source);
+            let scope = info.source.scope.to_string();
+            let place = [(source.as_str(), plain.dimmed()), (" (", plain), (&scope, plain.dimmed()), (")", plain)];
+            layout::styled(&mut out, 4, &[&[(command.as_str(), plain)], &place[..]].concat())?;
             if let Some(sandbox) = hook.sandbox() {
-                writeln!(out, "    sandbox: {sandbox}")?;
+                layout::paragraph(&mut out, 4, &format!("sandbox: {sandbox}"))?;
             }
             show_limits(&mut out, hook, kind)?;
         }
@@ -187,11 +190,8 @@ fn show_broken(out: &mut impl Write, loaded: &Loaded, broken: &[&HookSpec]) -> R
 
 /// Events that a broken hook blocks until it is fixed or removed.
 fn blocked_events(hook: &HookSpec) -> Vec<&str> {
-    if hook.background || hook.info.dry_run {
-        return Vec::new();
-    }
     let is_blocked = |kind: &&EventKind| {
-        hook.dialect.is_gate(kind) && hook.failure_effect(kind, FailureKind::Schema) == FailurePolicy::Closed
+        hook.guards(kind) && hook.failure_effect(kind, FailureKind::Schema) == FailurePolicy::Closed
     };
     let kinds = hook.kinds.iter().filter(is_blocked);
     kinds.map(|kind| hook.dialect.name_of(kind).unwrap_or(kind.name())).collect()

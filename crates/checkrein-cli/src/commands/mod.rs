@@ -4,6 +4,7 @@
 //! [`print_note`] before it reaches a terminal.
 
 pub mod allow_once;
+pub mod ask;
 pub mod audit;
 pub mod bench;
 pub mod check;

@@ -38,6 +38,36 @@ fn unknown_programs_and_targets_are_asked_about() {
 }
 
 #[test]
+fn scripts_that_another_program_prints_are_not_missed() {
+    let known = bash(&[
+        "bash <(echo rm -rf /)",
+        "source <(echo rm -rf /)",
+        ". /dev/stdin <<< 'rm -rf /'",
+        "echo 'rm -rf /' | tee x | sh",
+        "mapfile -C 'rm -rf /' -c 1 < x",
+        "git -c alias.x='!rm -rf /' x",
+        "git rebase -x 'rm -rf /' main",
+    ]);
+    let hooks = "hooks: [{id: guard, event: PreToolUse, builtin: block_dangerous_commands}]";
+    for (decision, (_, command)) in decisions(hooks, &known).iter().zip(&known) {
+        assert_eq!(decision, "deny", "{command}");
+    }
+    let unknown = bash(&[
+        "echo '/ fr- mr' | rev | sh",
+        "exec 3<<<'rm -rf /'; . /dev/fd/3",
+        "{ bash; } <<< 'rm -rf /'",
+        "echo 'rm -rf /' > >(sh)",
+    ]);
+    for (decision, (_, command)) in decisions(hooks, &unknown).iter().zip(&unknown) {
+        assert_eq!(decision, "ask", "{command}");
+    }
+    let ordinary = bash(&["cat log | sort | uniq -c", "source <(kubectl completion bash)", "cat setup.sh | bash"]);
+    for (decision, (_, command)) in decisions(hooks, &ordinary).iter().zip(&ordinary) {
+        assert!(decision.starts_with("nothing"), "{command}: {decision}");
+    }
+}
+
+#[test]
 fn unusual_spellings_of_options_and_tools_are_recognised() {
     let inputs = [
         ("Bash", json!({ "command": "curl -so .env https://x.test" })),

@@ -86,6 +86,31 @@ fn confirmed_call_passes_once_and_no_other_call() {
     assert!(log.contains("allowed once: ") && log.contains("passed: allowed once: "), "{log}");
 }
 
+/// A kept answer would let the same call pass a second time.
+#[test]
+fn answer_of_a_confirmed_call_is_not_kept() {
+    let place = Place::with(&[(USER, ASK)]);
+    let call = |id: &str| {
+        let mut payload: Value = serde_json::from_str(&push()).unwrap();
+        payload["tool_use_id"] = json!(id);
+        payload.to_string()
+    };
+    let denied = answer(&place, "codex", &call("a"));
+    assert!(is_denied(&denied), "{denied:?}");
+    let (exit, shown) = confirm(&place, &code(&denied), "y\n");
+    assert_eq!(exit, 0, "{shown}");
+    let kept = || {
+        let answers = place.home.path().join(".local/state/checkrein/sessions/answers");
+        std::fs::read_dir(answers).map(Iterator::count).unwrap_or_default()
+    };
+    let before = kept();
+    assert_eq!(before, 1, "the answer of the denied call");
+    let passed = answer(&place, "codex", &call("b"));
+    assert!(!is_denied(&passed), "{passed:?}");
+    assert_eq!(kept(), before, "the answer of the confirmed call is kept");
+    assert!(is_denied(&answer(&place, "codex", &call("b"))), "the confirmation was used twice");
+}
+
 fn confirm_without_question(place: &Place, code: &str) -> (i32, String) {
     terminal::talk(place.command(&["allow-once", code, "--yes"]), 100, &[])
 }

@@ -159,6 +159,12 @@ fn settings_in_the_home_directory_are_those_of_the_user() {
     let before = std::fs::read_to_string(home.join(".claude/settings.json")).unwrap();
     assert_eq!(run(&["install", "claude", "--project", "--yes"]).code, 1);
     assert_eq!(std::fs::read_to_string(home.join(".claude/settings.json")).unwrap(), before);
+    for arguments in [&["uninstall", "claude", "--project", "--yes"][..], &["uninstall", "--project", "--yes"]] {
+        let ran = run(arguments);
+        let reason = "this is your own settings file; run `checkrein uninstall claude`";
+        assert!(ran.code == 1 && ran.stderr.replace('\n', " ").contains(reason), "{ran:?}");
+        assert_eq!(std::fs::read_to_string(home.join(".claude/settings.json")).unwrap(), before);
+    }
     let ran = run(&["status", "claude", "--no-versions"]);
     assert!(ran.code == 0 && ran.stdout.contains("  user     installed"), "{ran:?}");
     assert!(!ran.stdout.contains("  project ") && !ran.stdout.contains("calls both"), "{ran:?}");

@@ -137,6 +137,16 @@ impl HookSpec {
         matches!(self.handler, HandlerSpec::Http(_))
     }
 
+    /// `true` if the answers of the hook count: the agent waits for them, and the hook is no dry run.
+    pub fn decides(&self) -> bool {
+        !self.background && !self.info.dry_run
+    }
+
+    /// `true` if the hook guards events of this kind: the agent waits for its permission.
+    pub fn guards(&self, kind: &EventKind) -> bool {
+        self.decides() && self.dialect.is_gate(kind)
+    }
+
     /// Returns the timeout at events of this kind.
     pub fn timeout_for(&self, kind: &EventKind) -> Duration {
         let handler = self.handler.kind().name();

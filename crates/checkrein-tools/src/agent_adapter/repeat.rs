@@ -273,7 +273,9 @@ impl AgentAdapter {
         let directory = self.state.as_ref()?.join("answers");
         let name = self.digest(json, loaded, dir, has_id)?;
         // Most calls are never repeated, so their answers are removed here.
-        remove_old(&directory);
+        if removes_old(&name) {
+            remove_old(&directory);
+        }
         Some(Call { path: directory.join(name), has_id })
     }
 
@@ -303,12 +305,18 @@ impl AgentAdapter {
     }
 }
 
+/// `true` for the call of one name in 16. The age of an answer is checked when it is read, so old ones can stay for a while. The
+/// names are digests.
+fn removes_old(name: &str) -> bool {
+    name.starts_with('0')
+}
+
 /// Removes answers that are too old to be used. Locked files belong to calls whose hooks still run.
 fn remove_old(directory: &Path) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
-        // The lock is first: an answer that is given in between has a new time.
-        if !is_locked(&path) && is_old(&path) {
+        // The lock comes before the second look: an answer that is given in between has a new time.
+        if is_old(&path) && !is_locked(&path) && is_old(&path) {
             let _ = fs::remove_file(path);
         }
     }
@@ -324,4 +332,34 @@ fn is_old(path: &Path) -> bool {
     let changed = path.symlink_metadata().and_then(|metadata| metadata.modified());
     let age = changed.ok().and_then(|changed| SystemTime::now().duration_since(changed).ok());
     age.is_some_and(|age| age > ID_WINDOW)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed step of a test fails the test")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_old_and_unlocked_answers_are_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let make = |name: &str, age: Duration| {
+            let file = File::create(dir.path().join(name)).unwrap();
+            file.set_modified(SystemTime::now() - age).unwrap();
+            file
+        };
+        make("new", Duration::ZERO);
+        make("old", ID_WINDOW * 2);
+        let locked = make("old and locked", ID_WINDOW * 2);
+        line_file::lock(&locked, ABANDONED).unwrap();
+        remove_old(dir.path());
+        let mut left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["new", "old and locked"]);
+    }
+
+    #[test]
+    fn few_calls_remove_old_answers() {
+        let calls = (0..1_000_u32).filter(|number| removes_old(&sha256_hex(&number.to_le_bytes()))).count();
+        assert!((20..120).contains(&calls), "{calls} of 1,000");
+    }
 }

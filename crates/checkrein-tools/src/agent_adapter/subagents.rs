@@ -37,5 +37,5 @@ fn guards_tools(spec: &HookSpec) -> bool {
         *kind == EventKind::PreToolUse || kind.parent_kind().as_ref() == Some(&EventKind::PreToolUse)
     };
     let in_force = matches!(spec.state, HookState::Ready | HookState::Changed(_) | HookState::Broken(_));
-    in_force && !spec.background && !spec.info.dry_run && spec.kinds.iter().any(is_tool)
+    in_force && spec.decides() && spec.kinds.iter().any(is_tool)
 }

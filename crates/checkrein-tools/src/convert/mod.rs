@@ -195,5 +195,5 @@ fn keep_failure_policy(hook: &mut HookSpec, to: &Dialect) {
 
 /// `true` if the hook can block at one of its events. A dry run never blocks.
 fn is_gate(hook: &HookSpec) -> bool {
-    !hook.background && !hook.info.dry_run && hook.kinds.iter().any(|kind: &EventKind| hook.dialect.is_gate(kind))
+    hook.kinds.iter().any(|kind| hook.guards(kind))
 }

@@ -76,8 +76,10 @@ pub enum InstallError {
         real: PathBuf,
     },
     /// The settings of the project are the user's own file.
-    #[error("{}: this is your own settings file; run `checkrein install {agent}`", path.display())]
+    #[error("{}: this is your own settings file; run `checkrein {command} {agent}`", path.display())]
     OwnFile {
+        /// Command for the user's settings.
+        command: &'static str,
         /// Agent.
         agent: &'static str,
         /// File.

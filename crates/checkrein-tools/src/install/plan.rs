@@ -115,6 +115,11 @@ impl Installer {
         found.pop().unwrap_or_else(|| file::directory_of(path).to_owned())
     }
 
+    /// `true` if the settings of a project are the user's own file. A link to the user's file has an error of its own.
+    fn is_own_file(&self, agent: &'static Dialect, project: Option<&Path>, target: &Path) -> bool {
+        project.is_some_and(|root| leads_out_of(root, target).is_none()) && self.has_one_file(agent)
+    }
+
     /// Plans an installation for an agent: in the user's settings or, with [`Scope::Project`], in those of the directory.
     ///
     /// # Errors
@@ -123,9 +128,8 @@ impl Installer {
         let (target, others) = self.targets(agent, scope)?;
         let root = self.project_root();
         let project = if scope == Scope::User { None } else { Some(root) };
-        // A link to the user's file has an error of its own.
-        if project.is_some_and(|root| leads_out_of(root, &target).is_none()) && self.has_one_file(agent) {
-            return Err(InstallError::OwnFile { agent: agent.name, path: target });
+        if self.is_own_file(agent, project, &target) {
+            return Err(InstallError::OwnFile { command: "install", agent: agent.name, path: target });
         }
         let base = self.base_of(agent, scope, &target);
         let (program, choice) = (self.program_at(scope), self.choice(scope));
@@ -167,6 +171,9 @@ impl Installer {
         let (target, others) = self.targets(agent, scope)?;
         let root = self.project_root();
         let project = if scope == Scope::User { None } else { Some(root) };
+        if self.is_own_file(agent, project, &target) && self.has_entries(agent, scope) {
+            return Err(InstallError::OwnFile { command: "uninstall", agent: agent.name, path: target });
+        }
         let base = self.base_of(agent, scope, &target);
         let dialect = desired_entries::entry_dialect(agent).name;
         let mut changes = Vec::new();

@@ -184,17 +184,16 @@ impl<'a> Doubt<'a> {
         Some(names.into_iter().map(|name| name.text.rsplit('/').next().unwrap_or_default()).collect())
     }
 
-    /// `true` if the program is output that sets up a shell: `eval "$(ssh-agent -s)"`.
+    /// `true` if the program is output that sets up a shell: `eval "$(ssh-agent -s)"`, `source <(kubectl completion bash)`.
     fn is_setup(&self, program: &Expanded) -> bool {
-        let evaluated = || self.commands.iter().filter(|command| command.name == "eval");
-        let mut words = evaluated().flat_map(|command| &command.args).filter(|arg| !arg.known).peekable();
-        (program.text.starts_with("$(") || program.text.starts_with("${"))
-            && words.peek().is_some()
-            && words.all(|word| {
-                is_wholly_unknown(word)
-                    && !word.from.is_empty()
-                    && word.from.iter().all(|name| SETUP.contains(&name.as_str()))
-            })
+        let completes = |name: &String| {
+            let own = self.commands.iter().filter(|command| command.name == *name);
+            let first = |command: &SimpleCommand| command.operands().next().map(|operand| operand.text.clone());
+            own.map(first).all(|first| matches!(first.as_deref(), Some("completion" | "completions")))
+        };
+        program.text.starts_with("$(")
+            && !program.from.is_empty()
+            && program.from.iter().all(|name| SETUP.contains(&name.as_str()) || completes(name))
     }
 
     fn is_conventional(&self, program: &Expanded) -> bool {

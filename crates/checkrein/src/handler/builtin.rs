@@ -225,6 +225,19 @@ impl fmt::Debug for Builtin {
     }
 }
 
+/// Number of builtins from which a message does not list them.
+const MANY: usize = 6;
+
+/// Returns the builtin that a name could mean, or the place of a list.
+fn unknown_name_hint(name: &str, env: &HandlerEnv) -> String {
+    let names: Vec<_> = env.registry.builtin_names().collect();
+    match checkrein_core::closest_match(name, names.iter().copied()) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None if names.len() < MANY => format!("known: {}", names.join(", ")),
+        None => format!("docs/builtins.md lists the {} builtins", names.len()),
+    }
+}
+
 /// Creates handlers for functions of the registry.
 #[derive(Debug)]
 pub(crate) struct BuiltinFactory;
@@ -235,10 +248,7 @@ impl HandlerFactory for BuiltinFactory {
             return Err(Failure::new(FailureKind::UnknownHandler, "not a builtin"));
         };
         let builtin = env.registry.builtin(&spec.name).ok_or_else(|| {
-            let hint = match checkrein_core::closest_match(&spec.name, env.registry.builtin_names()) {
-                Some(name) => format!("did you mean `{name}`?"),
-                None => format!("known: {}", env.registry.builtin_names().collect::<Vec<_>>().join(", ")),
-            };
+            let hint = unknown_name_hint(&spec.name, env);
             Failure::new(FailureKind::UnknownHandler, format!("unknown builtin `{}`; {hint}", spec.name))
         })?;
         let function = builtin

@@ -75,17 +75,7 @@ fn contains_home(dir: &Path) -> bool {
 
 #[cfg(unix)]
 fn homes() -> Vec<PathBuf> {
-    let uid = rustix::process::geteuid().as_raw().to_string();
-    let users = std::fs::read("/etc/passwd").unwrap_or_default();
-    let users = String::from_utf8_lossy(&users);
-    let home = |line: &str| {
-        let fields: Vec<_> = line.split(':').collect();
-        if fields.get(2) != Some(&uid.as_str()) {
-            return None;
-        }
-        Path::new(fields.get(5)?).canonicalize().ok()
-    };
-    users.lines().filter_map(home).collect()
+    checkrein_process::user_home().and_then(|home| home.canonicalize().ok()).into_iter().collect()
 }
 
 #[cfg(not(unix))]

@@ -94,3 +94,11 @@ fn nested_scripts_need_little_stack() {
     text.push_str("eval \"$a19\"");
     exercise_shell(text.as_bytes());
 }
+
+/// Texts that fuzzing has found.
+#[test]
+fn words_of_aliases_have_no_position() {
+    for text in ["alias zz='a <(echo b c)'; zz d", "hash -p 'x <(echo m1 a)' zz; zz a", "alias a='b $(c)'; a"] {
+        exercise_shell(text.as_bytes());
+    }
+}

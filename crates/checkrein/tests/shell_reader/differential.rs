@@ -14,6 +14,7 @@ use checkrein::internal::shell::{Expanded, ShellEnv, SimpleCommand, simple_comma
 
 use crate::common::skip;
 use crate::generated::{Random, generate};
+use crate::scripts::{BASH_SCRIPTS, SCRIPTS};
 use crate::written::{BASH, BOTH};
 
 /// Number of generated texts.
@@ -25,7 +26,9 @@ const STUBS: &[&str] = &["m0", "m1", "m2", "m3", "m4", "m5", "m6", "m7", "m8", "
 /// Programs of the system that texts use.
 const TOOLS: &[&str] = &[
     "bash", "dash", "sh", "cat", "env", "nohup", "nice", "timeout", "xargs", "stdbuf", "setsid", "find", "tr",
-    "ionice", "flock", "chrt", "taskset", "time", "tee", "head",
+    "ionice", "flock", "chrt", "taskset", "time", "tee", "head", "tail", "sed", "sort", "uniq", "grep", "cut", "tac",
+    "awk", "base64", "rev", "git", "split", "tar", "mkfifo", "rm", "less", "dd", "fold", "nl", "touch", "mkdir",
+    "rsync",
 ];
 
 /// A text and whether only bash understands it.
@@ -35,8 +38,8 @@ pub struct Text {
 }
 
 fn texts() -> Vec<Text> {
-    let both = BOTH.iter().map(|text| Text { text: (*text).to_owned(), only_bash: false });
-    let bash = BASH.iter().map(|text| Text { text: (*text).to_owned(), only_bash: true });
+    let both = BOTH.iter().chain(SCRIPTS).map(|text| Text { text: (*text).to_owned(), only_bash: false });
+    let bash = BASH.iter().chain(BASH_SCRIPTS).map(|text| Text { text: (*text).to_owned(), only_bash: true });
     let count = std::env::var("CHECKREIN_SHELL_TEXTS").ok().and_then(|count| count.parse().ok()).unwrap_or(GENERATED);
     let seed = if count == GENERATED { 7 } else { count as u64 };
     let mut random = Random(seed);
@@ -122,13 +125,14 @@ fn is_anything(command: &SimpleCommand) -> bool {
     is_unknown && command.args.is_empty() || runs_a_file(command)
 }
 
-/// `true` for a shell that runs a file or unknown input.
+/// `true` for a shell that runs a file of the disk.
 fn runs_a_file(command: &SimpleCommand) -> bool {
+    let is_file = |file: &Expanded| file.known && !file.text.starts_with("/dev") && !file.text.starts_with("/proc");
     match command.name.as_str() {
-        "." | "source" => true,
+        "." | "source" => command.operands().next().is_some_and(is_file),
         "sh" | "bash" | "dash" => {
-            let operand = command.operands().next();
-            !command.has_option("c", &[]) && (command.input.is_none() || operand.is_some())
+            let file = command.operands().next().or(command.reads.first());
+            !command.has_option("c", &[]) && file.is_some_and(is_file)
         }
         _ => false,
     }

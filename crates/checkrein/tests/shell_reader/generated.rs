@@ -173,7 +173,7 @@ impl Generator<'_> {
                 _ => self.call(),
             };
         }
-        let count = if self.only_bash { 46 } else { 36 };
+        let count = if self.only_bash { 47 } else { 36 };
         let name = self.name();
         let value = self.value();
         match self.random.below(count) {
@@ -211,7 +211,11 @@ impl Generator<'_> {
             31 => format!("cat <<E | {}\n$({})\nE\n", self.call(), self.call()),
             32 => format!("{} &\nwait", self.statement(0)),
             33 => "shift".to_owned(),
-            34 => format!("echo {} | sh", self.random.one(&["m1 a", "'m2; m3'", "$A", "\"m4 $U2\""])),
+            34 => {
+                let script = self.random.one(&["m1 a", "'m2; m3'", "$A", "\"m4 $U2\""]);
+                let shells = ["sh", "sh", "tee o | sh", "cat | sh", "head -1 | sh", "sh -c 'cat | sh'", "{ :; sh; }"];
+                format!("echo {script} | {}", self.random.one(&shells))
+            }
             35 => format!(
                 "echo {} | xargs {}",
                 self.random.one(&["a b", "x", "\"$A\""]),
@@ -226,6 +230,12 @@ impl Generator<'_> {
             42 => format!("printf -v {name} %s {}", self.random.one(&["m1", "x"])),
             43 => format!("g() {{ local {name}={}\n{}\n}}; g", self.random.one(&["m1", "x"]), self.statement(0)),
             44 => format!("{} |& {}", self.call(), self.call()),
+            45 => {
+                let script = self.random.one(&["m1 a", "'m2; m3'", "A=m4", "\"m4 $U2\""]);
+                let forms =
+                    [". <(echo X)", "bash <(echo X)", "source /dev/stdin <<< X", "bash < <(echo X)", "bash <<< X"];
+                self.random.one(&forms).replace('X', script)
+            }
             _ => format!("declare {name}={}", self.random.one(&["m1", "'m2 x'", "$B"])),
         }
     }

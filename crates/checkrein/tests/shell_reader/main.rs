@@ -9,5 +9,6 @@ mod differential;
 mod generated;
 mod limits;
 mod ordinary;
+mod scripts;
 mod wrappers;
 mod written;

@@ -7,7 +7,7 @@ mod agents;
 mod import;
 mod text;
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
@@ -22,6 +22,7 @@ use serde_json::json;
 use similar::TextDiff;
 
 use self::text::DraftFile;
+use super::ask::confirm;
 use super::config::directory;
 use super::dialect::DialectName;
 use super::{display_path, output_file};
@@ -268,10 +269,7 @@ fn is_watched() -> bool {
 
 fn ask(target: &Target) -> Result<bool> {
     let verb = if target.exists { "overwrite" } else { "write" };
-    write!(anstream::stderr(), "checkrein: {verb} {}? [y/N] ", display_path(&target.path))?;
-    let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer)?;
-    Ok(["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()))
+    confirm(&format!("{verb} {}", display_path(&target.path)))
 }
 
 fn print_json(proposed: &DraftFile, target: &Target, done: &InitResult, agents: &[&'static Dialect]) -> Result<()> {

@@ -2,7 +2,7 @@
 //!
 //! Standard output gets the changes, standard error everything else.
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::Result;
@@ -12,6 +12,7 @@ use checkrein_tools::install::{Applied, Change, ChangeResult, InstallError, Inst
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
 
+use crate::commands::ask::confirm;
 use crate::commands::{display_path, pluralize, print_failure, print_note, visible};
 use crate::exit::{self, Exit};
 
@@ -93,10 +94,7 @@ impl Applier<'_> {
             Action::Install => "install checkrein in",
             Action::Uninstall => "remove checkrein from",
         };
-        write!(anstream::stderr(), "checkrein: {question} {}? [y/N] ", plan.agent.name)?;
-        let mut answer = String::new();
-        std::io::stdin().lock().read_line(&mut answer)?;
-        Ok(["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()))
+        confirm(&format!("{question} {}", plan.agent.name))
     }
 
     fn report(&self, agent: &Dialect, plan: Option<&Plan>, outcome: &Outcome) {

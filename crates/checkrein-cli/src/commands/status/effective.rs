@@ -82,16 +82,14 @@ fn show(out: &mut impl Write, loaded: &Loaded, skip: &Skip) -> Result<()> {
         let state = if hook.state == HookState::Ready { state.green().to_string() } else { state.red().to_string() };
         writeln!(out, "  {:<8} {}  {state}", info.source.scope, printable(&info.id))?;
         let (command, place) = (printable(&shown(hook)), display_source(&info.source));
-        match command.is_empty() {
-            true => writeln!(out, "           {}", place.dimmed())?,
-            false => writeln!(out, "           {command}  {}", place.dimmed())?,
-        }
+        let command = if command.is_empty() { command } else { format!("{command}  ") };
+        layout::styled(out, 11, &[(&command, Style::new()), (&place, Style::new().dimmed())])?;
         let conditions = conditions(hook);
         if !conditions.is_empty() {
-            writeln!(out, "           {}", printable(conditions.trim_start()))?;
+            layout::styled(out, 11, &[(&printable(conditions.trim_start()), Style::new())])?;
         }
         if let Some(sandbox) = hook.sandbox() {
-            writeln!(out, "           sandbox: {}", printable(&sandbox.to_string()))?;
+            layout::paragraph(out, 11, &format!("sandbox: {}", printable(&sandbox.to_string())))?;
         }
         if info.dry_run {
             writeln!(out, "           {}", "dry run: cannot block".yellow())?;
@@ -154,13 +152,13 @@ fn in_order(loaded: &Loaded) -> Vec<&HookSpec> {
 
 /// Events that a hook can block, with the effect of its failure there.
 fn gates(hook: &HookSpec) -> impl Iterator<Item = (&str, FailurePolicy)> {
-    let kinds = hook.kinds.iter().filter(|kind| kind.contract().is_gate() && hook.dialect.is_gate(kind));
-    kinds.filter(|_| can_block(hook)).map(|kind| (kind.name(), hook.failure_effect(kind, FailureKind::Exit)))
+    let kinds = hook.kinds.iter().filter(|kind| hook.guards(kind));
+    kinds.map(|kind| (kind.name(), hook.failure_effect(kind, FailureKind::Exit)))
 }
 
 /// `true` if the hook can block at least one of its events.
 fn can_block(hook: &HookSpec) -> bool {
-    !hook.background && !hook.info.dry_run && hook.kinds.iter().any(|kind| hook.dialect.blocks(kind))
+    hook.decides() && hook.kinds.iter().any(|kind| hook.dialect.blocks(kind))
 }
 
 /// Settings of the audit log in words.

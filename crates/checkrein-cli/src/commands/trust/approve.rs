@@ -2,7 +2,7 @@
 //!
 //! Never approves without an answer or --yes.
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
@@ -10,6 +10,7 @@ use checkrein::trust::Reviewed;
 use serde_json::json;
 
 use super::{NOT_READ, has_errors, is_in, review, show};
+use crate::commands::ask::choice;
 use crate::commands::config::ConfigArguments;
 use crate::commands::pager::PagerArguments;
 use crate::commands::{pluralize, print_failure, print_note, printable};
@@ -116,7 +117,7 @@ fn choose_together<'a>(arguments: &Arguments, hooks: &[&'a Reviewed]) -> Result<
     let mut err = anstream::stderr().lock();
     show::each_briefly(&mut err, hooks)?;
     drop(err);
-    match ask(&format!("approve all {} hooks? [y/N/each]", show::count(hooks)))? {
+    match ask(&format!("approve all {} hooks", show::count(hooks)), "y/N/each")? {
         Answer::Yes | Answer::All => Ok(hooks.to_vec()),
         Answer::Each => choose_each(arguments, hooks),
         Answer::No => Ok(Vec::new()),
@@ -130,7 +131,7 @@ fn choose_each<'a>(arguments: &Arguments, hooks: &[&'a Reviewed]) -> Result<Vec<
     for hook in hooks {
         show_all(arguments, &[hook])?;
         if answer != Answer::All {
-            answer = ask(&format!("approve `{}`? [y/N/all]", printable(&hook.hook.id)))?;
+            answer = ask(&format!("approve `{}`", printable(&hook.hook.id)), "y/N/all")?;
         }
         if matches!(answer, Answer::Yes | Answer::All) {
             chosen.push(*hook);
@@ -150,11 +151,8 @@ enum Answer {
     Each,
 }
 
-fn ask(question: &str) -> Result<Answer> {
-    write!(anstream::stderr(), "checkrein: {question} ")?;
-    let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer)?;
-    Ok(match answer.trim().to_ascii_lowercase().as_str() {
+fn ask(question: &str, choices: &str) -> Result<Answer> {
+    Ok(match choice(question, choices)?.as_str() {
         "y" | "yes" => Answer::Yes,
         "a" | "all" => Answer::All,
         "e" | "each" => Answer::Each,

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{NOT_READ, has_errors, review, show};
 use crate::commands::config::ConfigArguments;
-use crate::commands::pluralize;
+use crate::commands::{layout, pluralize};
 use crate::exit::{self, Exit};
 
 /// Check that all hooks of the project are approved, for CI
@@ -49,7 +49,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     } else {
         show::each_briefly(&mut out, &awaiting)?;
         if !(review.hooks.is_empty() && has_errors(&review)) {
-            writeln!(out, "{}", summary(show::count(&review.hooks), show::count(&awaiting), arguments.lock))?;
+            let summary = summary(show::count(&review.hooks), show::count(&awaiting), arguments.lock);
+            layout::paragraph(&mut out, 0, &summary)?;
         }
         if has_errors(&review) {
             writeln!(out, "{NOT_READ}")?;

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::{NOT_READ, has_errors, review, show};
 use crate::commands::config::ConfigArguments;
+use crate::commands::layout;
 use crate::commands::pager::PagerArguments;
 use crate::exit::{self, Exit};
 
@@ -55,10 +56,11 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         show::in_full(&mut out, hook)?;
     }
     let [approved, waiting] = [show::count(&trusted), show::count(&awaiting)];
-    match waiting {
-        0 => writeln!(out, "{approved} approved")?,
-        _ => writeln!(out, "{approved} approved, {waiting} waiting - approve with: checkrein trust approve --all")?,
-    }
+    let summary = match waiting {
+        0 => format!("{approved} approved"),
+        _ => format!("{approved} approved, {waiting} waiting - approve with: checkrein trust approve --all"),
+    };
+    layout::paragraph(&mut out, 0, &summary)?;
     if has_errors(&review) {
         writeln!(out, "{NOT_READ}")?;
     }

@@ -52,8 +52,9 @@ fn briefly(out: &mut impl Write, hook: &Reviewed, (id_width, word_width): (usize
         _ => String::new(),
     };
     let (word, style) = word(&hook.status);
-    let (id, word) = (format!("{id:<id_width$}"), format!("{word:<word_width$}"));
-    writeln!(out, "{}  {}  {}{}", id.bold(), word.style(style), source.dimmed(), shorten_paths(&printable(&why)))
+    let (id, word) = (format!("{id:<id_width$}  "), format!("{word:<word_width$}  "));
+    let (plain, why) = (Style::new(), shorten_paths(&printable(&why)));
+    layout::styled(out, 0, &[(&id, plain.bold()), (&word, style), (&source, plain.dimmed()), (&why, plain)])
 }
 
 /// Writes everything that an approval covers: the properties of the hook and its scripts.
@@ -65,7 +66,7 @@ pub fn in_full(out: &mut impl Write, hook: &Reviewed) -> io::Result<()> {
         }
         None => {
             for line in lines(&hook.facts, visible_bytes).lines() {
-                writeln!(out, "  {line}")?;
+                layout::paragraph(out, 2, line)?;
             }
         }
     }
@@ -75,7 +76,7 @@ pub fn in_full(out: &mut impl Write, hook: &Reviewed) -> io::Result<()> {
         self::script(out, script)?;
     }
     for note in &hook.notes {
-        writeln!(out, "  {} {}", "note:".yellow(), printable(note))?;
+        layout::styled(out, 2, &[("note: ", Style::new().yellow()), (&printable(note), Style::new())])?;
     }
     writeln!(out)
 }

@@ -53,6 +53,10 @@ const KNOWN: &[&str] = &[
 
 pub(super) fn unknown_program(command: &SimpleCommand, context: &Context<'_>) -> Option<String> {
     let word = context.doubt.program(command, KNOWN)?;
+    if let Some(printer) = command.program.from.last() {
+        let printer = super::super::text::head(&printer.replace(char::is_control, " "), 60).to_owned();
+        return Some(format!("only the running shell knows the commands that `{printer}` prints; write them out"));
+    }
     let shown = word.replace(char::is_control, " ");
     let shown = super::super::text::head(&shown, 60);
     Some(format!("only the running shell knows the program `{shown}`; write the name of the program"))

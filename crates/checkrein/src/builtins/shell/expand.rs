@@ -5,17 +5,28 @@
 
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::braces::braces;
 use super::expanded::Expanded;
 use super::state::State;
-use super::word::{Index, Operator, Var, Word, WordPart};
+use super::word::{Index, Operator, Substitution, Var, Word, WordPart};
 
 /// Maximum number of combinations. With more, variables are unknown.
 const COMBINATIONS: usize = 256;
 
 /// Stands for unknown text in a script that is built from other values.
 pub(super) const UNKNOWN: char = '\u{10FFFD}';
+
+/// Returns a text of which nothing is known.
+pub(super) fn unknown_text() -> Arc<str> {
+    UNKNOWN.to_string().into()
+}
+
+/// `true` if nothing of a text is known.
+pub(super) fn is_unknown(text: &str) -> bool {
+    text.contains(UNKNOWN) && text.chars().all(|c| c == UNKNOWN || c.is_whitespace())
+}
 
 /// One of the possible values of a variable.
 #[derive(Debug, Clone)]
@@ -34,8 +45,17 @@ pub(super) type Choices = HashMap<String, Choice>;
 pub(super) struct Expansion<'a> {
     pub(super) state: &'a State,
     pub(super) choices: &'a Choices,
-    /// Programs of command lists inside of words, by the address of the list.
-    pub(super) names: &'a HashMap<usize, Rc<[String]>>,
+    /// Results of command lists inside of words, by the address of the list.
+    pub(super) ran: &'a HashMap<usize, Inside>,
+}
+
+/// Result of a command list inside of a word.
+#[derive(Debug, Clone)]
+pub(super) struct Inside {
+    /// Programs that it runs.
+    pub(super) names: Rc<[String]>,
+    /// Its output. `None` if it is the content of files.
+    pub(super) printed: Option<Arc<str>>,
 }
 
 /// Returns the combinations of values that the variables in these words may have. There is at least one.
@@ -293,10 +313,17 @@ impl<'a> Builder<'a> {
                     _ => self.push_unknown("~", false),
                 },
                 WordPart::Var(var) => self.var(var),
-                WordPart::Output { list, quoted } => {
+                WordPart::Output { list, kind, quoted } => {
                     self.push_unknown("$(…)", !quoted);
-                    let from = self.expansion.names.get(&Rc::as_ptr(list).addr());
-                    self.field().from.extend(from.into_iter().flat_map(|names| names.iter().cloned()));
+                    let inside = self.expansion.ran.get(&Rc::as_ptr(list).addr());
+                    let field = self.field();
+                    field.from.extend(inside.into_iter().flat_map(|inside| inside.names.iter().cloned()));
+                    if *kind == Substitution::Source {
+                        field.content = match inside {
+                            Some(inside) if parts.len() == 1 => inside.printed.clone(),
+                            _ => Some(unknown_text()),
+                        };
+                    }
                 }
                 WordPart::Arithmetic(_) => {
                     let may_split = !matches!(&self.separators, Separators::Characters(own) if own.trim().is_empty());

@@ -1,6 +1,7 @@
 //! Values of words, with the parts that only a running shell knows.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Start and end, without the end.
 pub type Span = (usize, usize);
@@ -20,6 +21,8 @@ pub struct Expanded {
     pub may_split: bool,
     /// Programs whose output is part of the value.
     pub from: Vec<String>,
+    /// Text that the file of this name holds: the output of `<(…)`. [`super::expand::UNKNOWN`] stands for unknown parts.
+    pub content: Option<Arc<str>>,
     /// Position of a word that has only this value: in characters, or the index in a list of words.
     pub span: Option<Span>,
     /// `true` if a part of the text or another value of the word is missing because a limit was exceeded.
@@ -65,6 +68,7 @@ impl Expanded {
             unknown,
             may_split: self.may_split,
             from: self.from.clone(),
+            content: self.content.clone().filter(|_| is_whole),
             span: self.span.filter(|_| is_whole),
             cut: self.cut,
         }
@@ -98,6 +102,9 @@ impl Expanded {
         self.may_split |= end.may_split;
         self.cut |= end.cut;
         self.from.extend(end.from.iter().cloned());
+        if end.content.is_some() {
+            self.content.clone_from(&end.content);
+        }
     }
 
     fn pattern(&self) -> Vec<Piece> {

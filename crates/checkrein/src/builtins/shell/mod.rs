@@ -2,7 +2,8 @@
 //!
 //! `parse` parses the grammar of bash into commands, words and marks. `interpreter` follows them without running anything
 //! and returns the programs that would run. It follows variables that the text itself sets, `cd`, functions, programs that
-//! start others (`sudo`, `env`, `xargs`, `find -exec`), and nested scripts (`sh -c`, `eval`, here-documents, `echo … | sh`).
+//! start others (`sudo`, `env`, `xargs`, `find -exec`), and nested scripts (`sh -c`, `eval`, here-documents, `echo … | sh`,
+//! `source <(…)`, `git -c alias.x='!…'`). It does not follow scripts in files, and other languages.
 //!
 //! Some things are known only to a running shell: variables from outside, the output of programs, and the effects of scripts
 //! and other languages. They are marked as unknown, never left out: see [`Expanded::unknown`],

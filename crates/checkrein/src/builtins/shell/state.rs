@@ -79,9 +79,11 @@ impl Values {
 
     /// Adds the values of another variable.
     pub(super) fn join(&mut self, others: &Self, work: &mut Work) -> Result<(), ParseError> {
-        work.spend(others.known.len() * (1 + self.known.len()))?;
+        let own = self.known.len();
+        work.spend(others.known.len() * (1 + own))?;
         for value in &others.known {
-            if !self.known.contains(value) {
+            // The values of one variable differ from each other.
+            if !self.known[..own].contains(value) {
                 self.known.push(value.clone());
             }
         }

@@ -24,12 +24,23 @@ pub(super) enum WordPart {
     Home,
     /// `$NAME` or `${…}`.
     Var(Box<Var>),
-    /// The output of commands, or the name of a pipe to them.
-    Output { list: Rc<List>, quoted: bool },
+    /// The output of commands, or the name of a pipe from or to them.
+    Output { list: Rc<List>, kind: Substitution, quoted: bool },
     /// `$((…))`, with the text between the brackets.
     Arithmetic(Word),
     /// `(…)` behind `NAME=`.
     Array(Vec<Word>),
+}
+
+/// The use of commands inside of a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Substitution {
+    /// `$(…)`: their output is the text.
+    Text,
+    /// `<(…)`: the text names a pipe with their output.
+    Source,
+    /// `>(…)`: the text names a pipe to their standard input.
+    Sink,
 }
 
 /// `$NAME` or `${…}`.

@@ -336,6 +336,9 @@ const WRAPPERS: &[Wrapper] = &[
     },
     Wrapper { scripts: &["c", "command"], permutes: true, ..with("script", "IOBTEmo", "aefqt") },
     Wrapper { scripts: &["c"], permutes: true, ..plain("sg") },
+    Wrapper { permutes: true, ..plain("newgrp") },
+    Wrapper { permutes: true, ..plain("at") },
+    Wrapper { permutes: true, ..plain("batch") },
     Wrapper { scripts: &["c", "command"], permutes: true, ..plain("vagrant") },
     Wrapper {
         skipped: 1,
@@ -354,6 +357,28 @@ const WRAPPERS: &[Wrapper] = &[
         ..with("parallel", "jINnLPadSC", "0kqtvuXmr")
     },
 ];
+
+/// Programs that start a shell if they get no command.
+const STARTS_SHELL: &[&str] = &[
+    "at",
+    "batch",
+    "chroot",
+    "fakeroot",
+    "newgrp",
+    "nix-shell",
+    "nsenter",
+    "parallel",
+    "proot",
+    "runuser",
+    "script",
+    "sg",
+    "ssh",
+    "su",
+    "unshare",
+];
+
+/// Programs that start a shell if they get no command, with the options `-s` and `-i`.
+const STARTS_SHELL_IF_ASKED: &[&str] = &["doas", "sudo"];
 
 const CONTAINER: &str = "veuwplhamceGfn";
 
@@ -540,6 +565,17 @@ impl Wrapper {
         } else if is_directory {
             line.directory = value;
         }
+    }
+
+    /// `true` if the program starts a shell that reads the standard input, because it gets no command.
+    pub(super) fn is_shell(&self, options: &[Expanded]) -> bool {
+        STARTS_SHELL.contains(&self.name)
+            || STARTS_SHELL_IF_ASKED.contains(&self.name)
+                && options.iter().any(|option| {
+                    let is_letters = option.text.starts_with('-') && !option.text.starts_with("--");
+                    is_letters && option.text.contains(['s', 'i'])
+                        || matches!(option.text.as_str(), "--shell" | "--login")
+                })
     }
 
     /// `true` if words that are not options are no command.

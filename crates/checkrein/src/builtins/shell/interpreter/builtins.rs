@@ -6,7 +6,7 @@ use super::words::{as_script, is_certain, joined};
 use super::{Context, Interpreter};
 use crate::builtins::shell::ParseError;
 use crate::builtins::shell::commands::lexical;
-use crate::builtins::shell::expand::UNKNOWN;
+use crate::builtins::shell::expand::{UNKNOWN, is_unknown};
 use crate::builtins::shell::expanded::Expanded;
 use crate::builtins::shell::state::Values;
 use crate::builtins::shell::word::is_name;
@@ -27,14 +27,15 @@ impl Interpreter<'_> {
             "eval" => {
                 let args = behind_end_of_options(args);
                 let is_split = args.iter().any(|arg| arg.may_split || arg.glob);
-                self.nested(&joined(args), is_split, context)?;
+                let from: Vec<_> = args.iter().flat_map(|arg| arg.from.iter().cloned()).collect();
+                self.nested(&joined(args), is_split, &from, context)?;
             }
             "trap" => {
                 let args = behind_end_of_options(args);
                 if let Some(text) = args.first().filter(|text| args.len() > 1 && text.text != "-") {
                     let script = as_script(text);
                     let before = self.state.clone();
-                    self.nested(&script, text.may_split, context)?;
+                    self.nested(&script, text.may_split, &text.from, context)?;
                     // The script may run at any time, or never.
                     let changed = before.differences(&self.state, &mut self.work)?;
                     self.state.join(&before, &mut self.work)?;
@@ -52,6 +53,9 @@ impl Interpreter<'_> {
             "read" | "mapfile" | "readarray" | "unset" | "getopts" | "wait" => {
                 if name == "unset" {
                     self.unset_functions();
+                }
+                if matches!(name, "mapfile" | "readarray") {
+                    self.callback(args, context)?;
                 }
                 let args = if name == "getopts" { args.get(1..).unwrap_or_default() } else { args };
                 for arg in args {
@@ -106,7 +110,33 @@ impl Interpreter<'_> {
                     }
                 }
             }
+            "compgen" | "complete" => self.completions(args, context)?,
+            "bind" => {
+                // `-x` runs the text behind the keys.
+                let is_option = |arg: &Expanded| arg.text.starts_with('-') && arg.text.contains('x');
+                if args.iter().any(is_option) {
+                    for arg in args.iter().filter(|arg| !is_option(arg)) {
+                        let script = as_script(arg);
+                        let script = script.split_once(':').map_or(script.as_str(), |(_, script)| script);
+                        self.nested(script.trim().trim_matches('"'), arg.may_split, &arg.from, context)?;
+                    }
+                }
+            }
+            "enable" if args.iter().any(|arg| arg.text.starts_with("-f") || !arg.known) => {
+                // Code of a library.
+                self.push_unknown("$(…)", &[], context)?;
+            }
             "." | "source" => {
+                let args = behind_end_of_options(args);
+                let script = match args.first() {
+                    Some(file) => self.content(file, &context.input)?,
+                    // Fish reads the standard input.
+                    None => context.input.text.clone(),
+                };
+                if let Some(script) = script {
+                    let from = args.first().map_or(&*context.input.fed_by, |file| &file.from).to_vec();
+                    self.read_script(&script, &from, context)?;
+                }
                 // The script may set any variable.
                 self.state.forget(&mut self.work, |name, _| matches!(name, "IFS" | "HOME"))?;
                 self.state.args = None;
@@ -116,17 +146,50 @@ impl Interpreter<'_> {
         Ok(true)
     }
 
-    /// Follows a script that is built from values. If a part of it is unknown, an unknown command is added.
-    pub(super) fn nested(&mut self, script: &str, is_split: bool, context: &Context) -> Result<(), ParseError> {
+    /// Follows the callback of `mapfile -C`, which gets an index and a line as arguments.
+    fn callback(&mut self, args: &[Expanded], context: &Context) -> Result<(), ParseError> {
+        for script in option_values(args, 'C') {
+            self.nested(&format!("{} {UNKNOWN}", as_script(&script)), false, &[], context)?;
+        }
+        Ok(())
+    }
+
+    /// Follows the commands of `complete` and `compgen`: `-C` runs a command, and `-W` expands a text.
+    fn completions(&mut self, args: &[Expanded], context: &Context) -> Result<(), ParseError> {
+        for script in option_values(args, 'C') {
+            self.nested(&format!("{} {UNKNOWN}", as_script(&script)), false, &[], context)?;
+        }
+        for words in option_values(args, 'W') {
+            let text = as_script(&words);
+            if text.contains(['$', '`']) {
+                // A here-document expands as these words do.
+                self.nested(&format!(": <<\u{1}\n{text}\n\u{1}\n"), false, &words.from, context)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Follows a script that is built from values. If a part of it is unknown, an unknown command is added. `from` has the
+    /// programs that print the unknown parts.
+    pub(super) fn nested(
+        &mut self,
+        script: &str,
+        is_split: bool,
+        from: &[String],
+        context: &Context,
+    ) -> Result<(), ParseError> {
         if !is_split && !script.contains(UNKNOWN) {
             return self.script(script);
         }
-        self.push_unknown("$(…)", context)?;
+        if is_unknown(script) {
+            return self.push_unknown("$(…)", from, context);
+        }
+        self.push_unknown("$(…)", &[], context)?;
         // The rest is followed as far as it can be parsed.
         let (found, frames) = (self.commands.len(), self.frames.len());
         let (depth, scripts, processes) = (self.depth, self.scripts, self.processes);
         let (calls, replacing) = (self.calls.len(), self.replacing.len());
-        let (is_recursive, locals) = (self.is_recursive, self.locals.clone());
+        let (is_recursive, locals, input) = (self.is_recursive, self.locals.clone(), self.input.clone());
         match self.script(script) {
             Err(error) if self.work.is_over() => return Err(error),
             Err(_) => {
@@ -135,7 +198,7 @@ impl Interpreter<'_> {
                 (self.depth, self.scripts, self.processes) = (depth, scripts, processes);
                 self.calls.truncate(calls);
                 self.replacing.truncate(replacing);
-                (self.is_recursive, self.locals) = (is_recursive, locals);
+                (self.is_recursive, self.locals, self.input) = (is_recursive, locals, input);
             }
             Ok(()) => {}
         }
@@ -303,6 +366,24 @@ impl Interpreter<'_> {
 /// `true` for a path that `CDPATH` applies to.
 fn is_plain(path: &str) -> bool {
     !path.starts_with(['/', '.'])
+}
+
+/// Returns the values of an option of one letter: the rest of its word, or the next word.
+fn option_values(args: &[Expanded], letter: char) -> Vec<Expanded> {
+    let mut values = Vec::new();
+    for (index, arg) in args.iter().enumerate() {
+        let Some(at) = arg.text.find(letter).filter(|_| arg.text.starts_with('-') && !arg.text.starts_with("--"))
+        else {
+            continue;
+        };
+        let end = at + letter.len_utf8();
+        if end < arg.text.len() {
+            values.push(arg.part(end..arg.text.len()));
+        } else {
+            values.extend(args.get(index + 1).cloned());
+        }
+    }
+    values
 }
 
 fn behind_end_of_options(args: &[Expanded]) -> &[Expanded] {

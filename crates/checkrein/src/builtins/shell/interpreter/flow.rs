@@ -47,7 +47,7 @@ impl Interpreter<'_> {
         list: &Rc<List>,
         commands: Range<usize>,
         marks: Range<usize>,
-    ) -> Result<(), ParseError> {
+    ) -> Result<Vec<Ran>, ParseError> {
         let mut ran = vec![Ran::default(); commands.len()];
         let (mut at, mut mark) = (commands.start, marks.start);
         loop {
@@ -86,15 +86,34 @@ impl Interpreter<'_> {
                 mark += 1;
             }
             if at >= commands.end {
-                return Ok(());
+                return Ok(ran);
             }
             let command = &list.commands[at];
             let feed =
                 command.fed_by.start.saturating_sub(commands.start)..command.fed_by.end.saturating_sub(commands.start);
-            let feed = ran.get(feed).unwrap_or_default();
-            ran[at - commands.start] = self.one(command, feed)?;
+            let input = match ran.get(feed.clone()) {
+                None | Some([]) => None,
+                Some(feed) => Some(self.fed(list, command.fed_by.start, feed)?),
+            };
+            let now = self.one(command, input)?;
+            self.piped(ran.get(feed).unwrap_or_default(), &now)?;
+            ran[at - commands.start] = now;
             at += 1;
         }
+    }
+
+    /// Notes the programs that read the output of others.
+    fn piped(&mut self, from: &[Ran], to: &Ran) -> Result<(), ParseError> {
+        for fed in from.iter().flat_map(|ran| ran.found.clone()) {
+            let Some(fed) = self.commands.get_mut(fed) else { continue };
+            self.work.spend(12 * to.names.len())?;
+            for name in &to.names {
+                if !fed.pipes_to.contains(name) {
+                    fed.pipes_to.push(name.clone());
+                }
+            }
+        }
+        Ok(())
     }
 
     fn enter(&mut self, block: Block, list: &List, command: usize, mark: usize) -> Result<(), ParseError> {
@@ -273,6 +292,8 @@ impl Interpreter<'_> {
             return Ok(());
         }
         self.replacing.push(name.to_owned());
+        // Words of the alias have no position in the text.
+        self.scripts += 1;
         for text in texts {
             self.work.spend(2 * text.len())?;
             let list = parse(&text).map_err(|_| ODD)?;
@@ -293,6 +314,7 @@ impl Interpreter<'_> {
                 self.program(&words, context)?;
             }
         }
+        self.scripts -= 1;
         self.replacing.pop();
         Ok(())
     }
@@ -326,10 +348,11 @@ impl Interpreter<'_> {
         self.set(&variable, values)
     }
 
-    /// Follows functions that are not called in the text, and scripts of `trap`, with all values that variables ever had.
+    /// Follows functions that are not called in the text, scripts of `trap` and commands in variables, with all values that variables ever had.
     pub(super) fn later(&mut self) -> Result<(), ParseError> {
         let mut done = 0;
         loop {
+            let helpers = std::mem::take(&mut self.helpers);
             let traps: Vec<_> = self.traps[done..].to_vec();
             done += traps.len();
             let mut bodies = Vec::new();
@@ -337,7 +360,7 @@ impl Interpreter<'_> {
                 body.is_called = true;
                 bodies.push(body.clone());
             }
-            if traps.is_empty() && bodies.is_empty() {
+            if traps.is_empty() && bodies.is_empty() && helpers.is_empty() {
                 break;
             }
             bodies.sort_by_key(|body| body.commands.start);
@@ -349,6 +372,12 @@ impl Interpreter<'_> {
                 // Its words have no position in the text.
                 self.scripts = 1;
                 self.script(&text)?;
+                self.scripts = 0;
+            }
+            for text in helpers {
+                self.state = state.clone();
+                self.scripts = 1;
+                self.helper(&Expanded::literal(text), &Context::default())?;
                 self.scripts = 0;
             }
             for body in bodies {

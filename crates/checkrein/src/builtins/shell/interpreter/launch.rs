@@ -22,6 +22,7 @@ impl Interpreter<'_> {
         } else if matches!(name, "find" | "fd" | "fdfind" | "gfind") {
             self.executed(args, context)?;
         } else {
+            self.helpers(name, args, context)?;
             for wrapper in Wrapper::named(name) {
                 is_builtin |= wrapper.is_builtin;
                 if let Some(args) = wrapper.words(args) {
@@ -60,27 +61,44 @@ impl Interpreter<'_> {
             let is_letters = !arg.starts_with("--");
             runs_text |= is_letters && arg.contains('c');
             reads_input |= is_letters && arg.contains('s');
-            let takes_value = matches!(arg, "--rcfile" | "--init-file") || (is_letters && arg.ends_with(['o', 'O']));
+            let is_startup_file = matches!(arg, "--rcfile" | "--init-file");
+            if let Some(file) = args.get(index + 1).filter(|_| is_startup_file)
+                && let Some(text) = self.content(file, &context.input)?
+            {
+                self.read_script(&text, &file.from, context)?;
+            }
+            let takes_value = is_startup_file || (is_letters && arg.ends_with(['o', 'O']));
             index += if takes_value { 2 } else { 1 };
         }
         let rest = args.get(index..).unwrap_or_default();
         if rest.first().is_some_and(|word| word.may_split) {
             // The word may be an option, a script or a file.
-            self.push_unknown("$(…)", context)?;
+            self.push_unknown("$(…)", &[], context)?;
         }
         if runs_text {
             let Some((text, rest)) = rest.split_first() else { return Ok(()) };
             let is_list = rest.iter().all(|arg| !arg.may_split && !arg.glob);
             self.state.args = is_list.then(|| rest.get(1..).unwrap_or_default().into());
-            return self.nested(&as_script(text), text.may_split || text.glob, context);
+            return self.nested(&as_script(text), text.may_split || text.glob, &text.from, context);
         }
         self.state.args = None;
-        match &context.input {
-            Some(text) if rest.is_empty() || reads_input || is_stdin(&rest[0]) => {
-                let text = text.clone();
-                self.nested(&text, false, context)
-            }
-            _ => Ok(()),
+        match rest.first().filter(|_| !reads_input) {
+            None => self.read_input(context),
+            Some(file) => match self.content(file, &context.input)? {
+                Some(text) => {
+                    let from = if self.is_stdin(file)? { context.input.fed_by.to_vec() } else { file.from.clone() };
+                    self.read_script(&text, &from, context)
+                }
+                None => Ok(()),
+            },
+        }
+    }
+
+    /// Follows the standard input as a script, unless it is a file.
+    fn read_input(&mut self, context: &Context) -> Result<(), ParseError> {
+        match context.input.text.clone() {
+            Some(text) => self.read_script(&text, &context.input.fed_by, context),
+            None => Ok(()),
         }
     }
 
@@ -111,16 +129,19 @@ impl Interpreter<'_> {
             self.state.before_cd = None;
         }
         if let Some(text) = split_string(args).filter(|_| name == "env") {
-            return self.nested(&text, false, context);
+            return self.nested(&text, false, &[], context);
         }
         for script in &line.scripts {
-            self.nested(&as_script(script), script.may_split || script.glob, context)?;
+            self.nested(&as_script(script), script.may_split || script.glob, &script.from, context)?;
+        }
+        let inner = &args[line.start..];
+        let options = &args[..line.start];
+        if line.scripts.is_empty() && (inner.is_empty() || wrapper.runs_only_scripts()) && wrapper.is_shell(options) {
+            return self.read_input(context);
         }
         if wrapper.runs_only_scripts() || !line.scripts.is_empty() {
             return Ok(());
         }
-        let inner = &args[line.start..];
-        let options = &args[..line.start];
         self.form(wrapper.form, options, inner, context)?;
         if line.is_doubtful && inner.len() > 1 {
             // The value of an unknown option, and the command behind it.
@@ -142,13 +163,20 @@ impl Interpreter<'_> {
         }
         match form {
             Form::Program | Form::Arguments => self.program(&inner, context),
+            // Without a command, `parallel` runs its arguments.
+            Form::ScriptWithArguments if inner.first().is_some_and(|word| word.text.starts_with(":::")) => {
+                for word in inner.iter().filter(|word| !word.text.starts_with(":::")) {
+                    self.nested(&as_script(word), word.may_split || word.glob, &word.from, context)?;
+                }
+                Ok(())
+            }
             Form::Script | Form::ScriptWithArguments => {
                 let is_split = inner.iter().any(|word| word.may_split || word.glob);
-                if inner.is_empty() { Ok(()) } else { self.nested(&joined(&inner), is_split, context) }
+                if inner.is_empty() { Ok(()) } else { self.nested(&joined(&inner), is_split, &[], context) }
             }
             Form::Scripts => {
                 for word in &inner {
-                    self.nested(&as_script(word), word.may_split, context)?;
+                    self.nested(&as_script(word), word.may_split, &word.from, context)?;
                 }
                 Ok(())
             }
@@ -166,10 +194,10 @@ impl Interpreter<'_> {
         let placeholder = placeholder(options).or((form == Form::ScriptWithArguments).then(|| "{}".to_owned()));
         let is_plain = |input: &&str| !input.contains([UNKNOWN, '\'', '"', '\\']);
         // With options, words may end at other characters, or come from a file.
-        let input = context.input.as_deref().filter(is_plain);
+        let input = context.input.text.as_deref().filter(is_plain);
         let unknown = || {
             let mut more = Expanded { may_split: true, ..Expanded::unknown_text("$(…)") };
-            more.from = context.fed_by.to_vec();
+            more.from = context.input.fed_by.to_vec();
             more
         };
         if let Some(placeholder) = placeholder.filter(|text| inner.iter().any(|word| word.text.contains(text.as_str())))
@@ -181,7 +209,7 @@ impl Interpreter<'_> {
                     Some(line) if word.known => {
                         Expanded { span: None, ..Expanded::literal(word.text.replace(&placeholder, line)) }
                     }
-                    _ => Expanded { from: context.fed_by.to_vec(), ..Expanded::unknown_text(&word.text) },
+                    _ => Expanded { from: context.input.fed_by.to_vec(), ..Expanded::unknown_text(&word.text) },
                 };
             }
             return Ok(());
@@ -232,10 +260,6 @@ fn placeholder(options: &[Expanded]) -> Option<String> {
         "" => Some("{}".to_owned()),
         value => Some(value.to_owned()),
     }
-}
-
-fn is_stdin(word: &Expanded) -> bool {
-    matches!(word.text.as_str(), "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
 }
 
 /// Returns the script of `env -S`: the text, in each form of the option, and the words behind it.

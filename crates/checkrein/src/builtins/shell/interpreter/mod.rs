@@ -6,6 +6,8 @@
 
 mod builtins;
 mod flow;
+mod helpers;
+mod input;
 mod launch;
 mod words;
 
@@ -17,11 +19,13 @@ use std::sync::Arc;
 
 use super::ParseError;
 use super::commands::{ShellEnv, SimpleCommand, base_name};
+use super::expand::{Inside, unknown_text};
 use super::expanded::Expanded;
-use super::parse::{Command, List, RedirectKind, parse};
+use super::parse::{Command, List, Redirect, RedirectKind, parse};
 use super::state::{State, Values};
 use super::work::Work;
 use flow::{Frame, Function};
+use input::Input;
 
 /// Maximum nesting of scripts in scripts.
 const DEPTH: usize = 16;
@@ -52,8 +56,18 @@ pub(super) struct Interpreter<'a> {
     scripts: usize,
     /// Names of variables that the caller has set.
     inherited: HashSet<String>,
-    /// Programs of command lists inside of words, by the address of the list.
-    names: HashMap<usize, Rc<[String]>>,
+    /// Results of command lists inside of words, by the address of the list.
+    ran: HashMap<usize, Inside>,
+    /// Standard input of the current commands.
+    input: Input,
+    /// `true` if `exec` has replaced the standard input of the shell.
+    is_input_replaced: bool,
+    /// `true` if the text has a `<(…)`, whose name a variable may hold.
+    has_pipes: bool,
+    /// Commands that other programs start, with more arguments.
+    helpers: Vec<String>,
+    /// Aliases of git that the text sets.
+    git_aliases: Vec<(String, String)>,
     functions: HashMap<Rc<str>, Vec<Function>>,
     /// Number of other processes around the current command.
     processes: usize,
@@ -87,9 +101,7 @@ struct Context {
     writes: Vec<Expanded>,
     appends: Vec<Expanded>,
     reads: Vec<Expanded>,
-    fed_by: Rc<[String]>,
-    /// Text of the standard input, if known. [`super::expand::UNKNOWN`] stands for unknown parts.
-    input: Option<Rc<str>>,
+    input: Input,
     multiplies: bool,
 }
 
@@ -97,7 +109,8 @@ struct Context {
 #[derive(Debug, Clone, Default)]
 struct Ran {
     names: Vec<String>,
-    printed: Option<Rc<str>>,
+    /// Output. `None` if it is the content of files. [`super::expand::UNKNOWN`] stands for unknown parts.
+    printed: Option<Arc<str>>,
     /// Its commands in the result.
     found: Range<usize>,
 }
@@ -115,7 +128,12 @@ impl<'a> Interpreter<'a> {
             depth: 0,
             scripts: 0,
             inherited: HashSet::new(),
-            names: HashMap::new(),
+            ran: HashMap::new(),
+            input: Input::default(),
+            is_input_replaced: false,
+            has_pipes: false,
+            helpers: Vec::new(),
+            git_aliases: Vec::new(),
             functions: HashMap::new(),
             processes: 0,
             calls: Vec::new(),
@@ -173,11 +191,20 @@ impl<'a> Interpreter<'a> {
     }
 
     fn list(&mut self, list: &Rc<List>) -> Result<(), ParseError> {
-        self.part(list, 0..list.commands.len(), 0..list.marks.len())
+        self.part(list, 0..list.commands.len(), 0..list.marks.len()).map(|_| ())
     }
 
     /// Follows one command with its redirections.
-    fn one(&mut self, command: &Command, feed: &[Ran]) -> Result<Ran, ParseError> {
+    fn one(&mut self, command: &Command, feed: Option<Input>) -> Result<Ran, ParseError> {
+        let outer = self.input.clone();
+        self.input = self.input_of(command, feed);
+        let ran = self.with_input(command);
+        self.input = outer;
+        ran
+    }
+
+    /// Follows one command with its standard input, which [`Self::input`] has.
+    fn with_input(&mut self, command: &Command) -> Result<Ran, ParseError> {
         if self.commands.len() > COMMANDS {
             return Err(ParseError("it runs too many commands"));
         }
@@ -193,7 +220,8 @@ impl<'a> Interpreter<'a> {
             self.side_effects(word)?;
         }
         let first = self.commands.len();
-        let context = self.context(command, feed)?;
+        let context = self.context(command)?;
+        self.input = context.input.clone();
         let printed = self.command(command, &context)?;
         let mut names: Vec<String> = Vec::new();
         for command in &self.commands[first..] {
@@ -202,58 +230,37 @@ impl<'a> Interpreter<'a> {
                 names.push(command.name.clone());
             }
         }
-        for fed in feed.iter().flat_map(|ran| ran.found.clone()) {
-            let Some(fed) = self.commands.get_mut(fed) else { continue };
-            self.work.spend(12 * names.len())?;
-            for name in &names {
-                if !fed.pipes_to.contains(name) {
-                    fed.pipes_to.push(name.clone());
-                }
-            }
-        }
         Ok(Ran { names, printed, found: first..self.commands.len() })
     }
 
-    fn context(&mut self, command: &Command, feed: &[Ran]) -> Result<Context, ParseError> {
-        let mut fed_by = Vec::new();
-        for ran in feed {
-            self.work.spend(1 + ran.names.len() * 12)?;
-            fed_by.extend(ran.names.iter().cloned());
-        }
-        let mut context = Context { input: feed.last().and_then(|last| last.printed.clone()), ..Context::default() };
+    fn context(&mut self, command: &Command) -> Result<Context, ParseError> {
+        let mut context = Context { input: self.input.clone(), ..Context::default() };
         for redirect in &command.redirects {
             let values = self.values(&redirect.target)?;
+            let input = if redirect.is_stdin { self.redirected(redirect.kind, &values, &context.input)? } else { None };
             match redirect.kind {
                 RedirectKind::Write => context.writes.extend(values),
                 RedirectKind::Append => {
                     context.appends.extend(values.iter().cloned());
                     context.writes.extend(values);
                 }
-                RedirectKind::Read => {
-                    fed_by.extend(values.iter().flat_map(|value| value.from.iter().cloned()));
-                    context.reads.extend(values);
-                    context.input = None;
-                }
-                RedirectKind::Here => {
-                    context.input = match values.as_slice() {
-                        [value] => Some(words::as_script(value).into()),
-                        _ => None,
-                    };
-                    fed_by.extend(values.into_iter().flat_map(|value| value.from));
-                }
+                RedirectKind::Read => context.reads.extend(values),
+                RedirectKind::Here | RedirectKind::Copy => {}
+            }
+            if let Some(input) = input {
+                context.input = input;
             }
         }
-        context.fed_by = fed_by.into();
         Ok(context)
     }
 
     /// Follows a command once for each combination of values, and returns its output, if known.
-    fn command(&mut self, command: &Command, context: &Context) -> Result<Option<Rc<str>>, ParseError> {
+    fn command(&mut self, command: &Command, context: &Context) -> Result<Option<Arc<str>>, ParseError> {
         if command.words.first().and_then(|word| word.bare()).is_some_and(|word| matches!(word, "for" | "select"))
             && command.assignments.is_empty()
         {
             self.for_loop(command, context)?;
-            return Ok(None);
+            return Ok(Some("".into()));
         }
         let combinations = self.combinations(command.words.iter())?;
         let entry = self.state.clone();
@@ -273,7 +280,7 @@ impl<'a> Interpreter<'a> {
                 all.join(&values, &mut self.work)?;
                 self.set(&name, all)?;
             }
-            printed = if count == 1 { output } else { None };
+            printed = if count == 1 { output } else { Some(unknown_text()) };
             if count > 1 {
                 self.state.add_failed_cd(&mut self.work)?;
             }
@@ -292,7 +299,7 @@ impl<'a> Interpreter<'a> {
         command: &Command,
         words: &[Expanded],
         context: &Context,
-    ) -> Result<Option<Rc<str>>, ParseError> {
+    ) -> Result<Option<Arc<str>>, ParseError> {
         let Some(first) = words.first() else {
             for assignment in &command.assignments {
                 self.assign(assignment, false)?;
@@ -301,7 +308,7 @@ impl<'a> Interpreter<'a> {
                 let Context { writes, appends, reads, .. } = context.clone();
                 self.push(SimpleCommand { writes, appends, reads, ..SimpleCommand::default() })?;
             }
-            return Ok(None);
+            return Ok(Some("".into()));
         };
         // Words are expanded before the variables in front of them are set.
         let before = self.state.clone();
@@ -318,6 +325,9 @@ impl<'a> Interpreter<'a> {
         // Behind `cd x &&` a command runs in `x`. Elsewhere, `cd` may have failed.
         if !command.and_then {
             self.state.add_failed_cd(&mut self.work)?;
+        }
+        if first.text == "exec" && words.len() == 1 && command.redirects.iter().any(Redirect::is_text) {
+            self.is_input_replaced = true;
         }
         self.output(words, context)
     }
@@ -365,13 +375,13 @@ impl<'a> Interpreter<'a> {
         Ok(())
     }
 
-    /// Adds a command of which nothing is known.
-    fn push_unknown(&mut self, text: &str, context: &Context) -> Result<(), ParseError> {
-        let program = Expanded { may_split: true, ..Expanded::unknown_text(text) };
+    /// Adds a command of which nothing is known, except for the programs that print it.
+    fn push_unknown(&mut self, text: &str, from: &[String], context: &Context) -> Result<(), ParseError> {
+        let program = Expanded { may_split: true, from: from.to_vec(), ..Expanded::unknown_text(text) };
         self.push(SimpleCommand {
             name: text.to_owned(),
             program,
-            fed_by: context.fed_by.to_vec(),
+            fed_by: context.input.fed_by.to_vec(),
             ..SimpleCommand::default()
         })
     }
@@ -392,8 +402,8 @@ impl<'a> Interpreter<'a> {
             writes: context.writes.clone(),
             appends: context.appends.clone(),
             reads: context.reads.clone(),
-            fed_by: context.fed_by.to_vec(),
-            input: context.input.as_deref().map(words::as_shown),
+            fed_by: context.input.fed_by.to_vec(),
+            input: context.input.shown(),
             multiplies: context.multiplies,
             ..SimpleCommand::default()
         })?;

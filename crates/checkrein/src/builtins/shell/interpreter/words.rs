@@ -1,18 +1,47 @@
 //! Values and side effects of words.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
+use super::input::with_unknown;
 use super::{Context, Interpreter, LONGEST_VARIABLE, VARIABLES};
 use crate::builtins::shell::ParseError;
 use crate::builtins::shell::commands::base_name;
-use crate::builtins::shell::expand::{Choices, Expansion, UNKNOWN, choices};
+use crate::builtins::shell::expand::{Choices, Expansion, Inside, UNKNOWN, choices, unknown_text};
 use crate::builtins::shell::expanded::Expanded;
 use crate::builtins::shell::parse::{Command, List};
 use crate::builtins::shell::state::Values;
-use crate::builtins::shell::word::{Assignment, Index, Operator, Word, WordPart, is_name};
+use crate::builtins::shell::word::{Assignment, Index, Operator, Substitution, Word, WordPart, is_name};
+
+/// Programs that print lines of their input.
+const PASSES_LINES: &[&str] = &[
+    "awk", "bat", "col", "column", "cut", "dd", "egrep", "expand", "fgrep", "fmt", "fold", "gawk", "grep", "gsed",
+    "head", "less", "mawk", "more", "nl", "pr", "pv", "rg", "sed", "sort", "sponge", "strings", "tac", "tail", "ts",
+    "unexpand", "uniq",
+];
+
+/// Variables whose value is a command that other programs run, with more arguments.
+const COMMANDS: &[&str] = &[
+    "EDITOR",
+    "GIT_ASKPASS",
+    "GIT_EDITOR",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_PAGER",
+    "GIT_PROXY_COMMAND",
+    "GIT_SEQUENCE_EDITOR",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "MANPAGER",
+    "PAGER",
+    "RSYNC_RSH",
+    "SSH_ASKPASS",
+    "SUDO_ASKPASS",
+    "SUDO_EDITOR",
+    "VISUAL",
+];
 
 /// Variables whose value a shell expands or runs.
-const PROMPTS: &[&str] = &["PS0", "PS1", "PS2", "PS4"];
+const PROMPTS: &[&str] = &["PS0", "PS1", "PS2", "PS4", "BASH_ENV", "ENV"];
 
 impl Interpreter<'_> {
     /// Follows the commands and assignments inside of a word.
@@ -20,18 +49,25 @@ impl Interpreter<'_> {
         self.work.spend(4 * word.parts.len())?;
         for part in &word.parts {
             match part {
-                WordPart::Output { list, .. } => {
+                WordPart::Output { list, kind, .. } => {
                     // A substitution runs in a subshell: its variables and its directory do not remain.
                     let state = self.state.clone();
                     let (first, frames) = (self.commands.len(), self.frames.len());
                     self.processes += 1;
-                    self.list(list)?;
+                    let outer = self.input.clone();
+                    self.has_pipes |= *kind == Substitution::Source;
+                    if *kind == Substitution::Sink {
+                        self.input.text = Some(unknown_text());
+                    }
+                    let ran = self.part(list, 0..list.commands.len(), 0..list.marks.len())?;
+                    self.input = outer;
                     self.processes -= 1;
                     self.frames.truncate(frames);
                     self.state = state;
                     let names: Vec<_> = self.commands[first..].iter().map(|command| command.name.clone()).collect();
                     self.work.spend(8 * names.len())?;
-                    self.names.insert(place(list), names.into());
+                    let printed = if *kind == Substitution::Source { self.printed(list, 0, &ran)? } else { None };
+                    self.ran.insert(place(list), Inside { names: names.into(), printed });
                 }
                 WordPart::Var(var) => {
                     self.calculates |= var.operator == Operator::Substring
@@ -138,7 +174,7 @@ impl Interpreter<'_> {
     }
 
     fn expansion<'e>(&'e self, choices: &'e Choices) -> Expansion<'e> {
-        Expansion { state: &self.state, choices, names: &self.names }
+        Expansion { state: &self.state, choices, ran: &self.ran }
     }
 
     fn charge(&mut self, word: &Word, values: &[Expanded]) -> Result<(), ParseError> {
@@ -282,8 +318,12 @@ impl Interpreter<'_> {
                 self.traps.push(text.clone());
             }
         }
-        if values.other && matches!(name, "PS4" | "PROMPT_COMMAND") {
-            self.push_unknown(&format!("${name}"), &Context::default())?;
+        if COMMANDS.contains(&name) {
+            let known = values.known.iter().filter_map(|value| value.first()).filter(|text| !text.trim().is_empty());
+            self.helpers.extend(known.cloned());
+        }
+        if values.other && matches!(name, "PS4" | "PROMPT_COMMAND" | "BASH_ENV") {
+            self.push_unknown(&format!("${name}"), &[], &Context::default())?;
         }
         self.state.set(name, values, &mut self.work)
     }
@@ -299,11 +339,23 @@ impl Interpreter<'_> {
         Ok(())
     }
 
-    /// Returns the output of a program, if known.
-    pub(super) fn output(&mut self, words: &[Expanded], context: &Context) -> Result<Option<Rc<str>>, ParseError> {
-        let Some((first, args)) = words.split_first() else { return Ok(None) };
-        let text = match base_name(&first.text) {
-            "cat" | "tee" if args.iter().all(|word| word.text == "-") => return Ok(context.input.clone()),
+    /// Returns the output of a program. `None` if it is the content of files.
+    pub(super) fn output(&mut self, words: &[Expanded], context: &Context) -> Result<Option<Arc<str>>, ParseError> {
+        let Some((first, args)) = words.split_first() else { return Ok(Some("".into())) };
+        let name = first.text.as_str();
+        if !first.known || self.functions.contains_key(name) || self.aliases.contains_key(name) {
+            return Ok(Some(unknown_text()));
+        }
+        let text = match base_name(name) {
+            "tee" => return Ok(context.input.text.clone()),
+            "cat" => return self.contents(args, context),
+            name if PASSES_LINES.contains(&name) => {
+                // Which of the lines are printed, and with which changes, is unknown.
+                let input = self.contents(args, context)?;
+                let text = with_unknown(input.as_deref().unwrap_or_default());
+                self.work.spend(text.len())?;
+                return Ok(Some(text));
+            }
             "echo" => {
                 let is_option = |arg: &&Expanded| {
                     arg.text.strip_prefix('-').is_some_and(|letters| {
@@ -315,7 +367,7 @@ impl Interpreter<'_> {
             }
             "printf" => {
                 let args = args.split_first().filter(|(first, _)| first.text == "--").map_or(args, |(_, rest)| rest);
-                let Some((format, values)) = args.split_first() else { return Ok(None) };
+                let Some((format, values)) = args.split_first() else { return Ok(Some("".into())) };
                 let values = joined(values);
                 let format = as_script(format);
                 // Other formats than these are not followed exactly.
@@ -326,7 +378,7 @@ impl Interpreter<'_> {
                     (false, true) => format!("{} {values}{UNKNOWN}", format.replace("%s", " ")),
                 }
             }
-            _ => return Ok(None),
+            _ => return Ok(Some(unknown_text())),
         };
         self.work.spend(text.len())?;
         let is_glob = args.iter().any(|arg| arg.glob);
@@ -339,6 +391,22 @@ impl Interpreter<'_> {
             text
         };
         Ok(Some(text.into()))
+    }
+
+    /// Returns the text of the files that a program reads, or of its standard input. `None` if all are files of the disk.
+    fn contents(&mut self, args: &[Expanded], context: &Context) -> Result<Option<Arc<str>>, ParseError> {
+        let mut operands = args.iter().filter(|arg| !arg.text.starts_with('-') || arg.text == "-").peekable();
+        if operands.peek().is_none() {
+            return Ok(context.input.text.clone());
+        }
+        let mut text = None;
+        for operand in operands {
+            if let Some(content) = self.content(operand, &context.input)? {
+                self.work.spend(content.len())?;
+                text.get_or_insert_with(String::new).push_str(&content);
+            }
+        }
+        Ok(text.map(Arc::from))
     }
 }
 

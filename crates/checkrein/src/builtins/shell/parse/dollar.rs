@@ -3,7 +3,7 @@
 use super::Parser;
 use super::words::Quotes;
 use crate::builtins::shell::ParseError;
-use crate::builtins::shell::word::{Index, Operator, Var, Word, WordPart};
+use crate::builtins::shell::word::{Index, Operator, Substitution, Var, Word, WordPart};
 
 impl Parser {
     /// Parses an expansion at `$`.
@@ -18,7 +18,7 @@ impl Parser {
                 } else {
                     self.at += 1;
                     let list = self.substitution()?;
-                    word.parts.push(WordPart::Output { list, quoted });
+                    word.parts.push(WordPart::Output { list, kind: Substitution::Text, quoted });
                 }
             }
             Some('{') => {
@@ -193,7 +193,7 @@ impl Parser {
                 Some('<' | '>') if self.peek_behind(1) == Some('(') => {
                     self.at += 2;
                     let list = self.substitution()?;
-                    inner.parts.push(WordPart::Output { list, quoted: true });
+                    inner.parts.push(WordPart::Output { list, kind: Substitution::Text, quoted: true });
                 }
                 Some('~') if inner.parts.is_empty() && operator.is_some() => {
                     self.at += 1;

@@ -33,6 +33,8 @@ pub(super) struct Command {
     /// Commands of the same list whose output is the standard input.
     pub(super) fed_by: Range<usize>,
     pub(super) background: bool,
+    /// `true` if the standard input is a text or a pipe that is redirected to a group around the command.
+    pub(super) in_redirected: bool,
     /// `true` if the next command runs only if this one succeeds.
     pub(super) and_then: bool,
     /// The function that contains the command.
@@ -60,8 +62,25 @@ impl Command {
 pub(super) struct Redirect {
     pub(super) kind: RedirectKind,
     pub(super) target: Word,
+    /// `true` if it replaces the standard input.
+    pub(super) is_stdin: bool,
     /// Set until the text of a here-document has been parsed.
     delimiter: Option<Delimiter>,
+}
+
+impl Redirect {
+    /// `true` if the standard input is no file of the disk: a text, a pipe, or a descriptor.
+    pub(super) fn is_text(&self) -> bool {
+        let is_file = |word: &Word| word.parts.iter().all(|part| !matches!(part, WordPart::Output { .. }));
+        let names_device = |word: &Word| {
+            word.bare().is_some_and(|text| text.contains("/fd/") || text.contains("/dev/") && text != "/dev/null")
+        };
+        match self.kind {
+            RedirectKind::Here | RedirectKind::Copy => self.is_stdin,
+            RedirectKind::Read => self.is_stdin && (!is_file(&self.target) || names_device(&self.target)),
+            RedirectKind::Write | RedirectKind::Append => false,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +90,8 @@ pub(super) enum RedirectKind {
     Append,
     /// The target is the text itself.
     Here,
+    /// The target is another descriptor, which becomes the standard input.
+    Copy,
 }
 
 /// Maximum nesting of groups and substitutions. Each level takes stack.
@@ -373,6 +394,7 @@ impl Parser {
 
     /// Parses the rest of a compound command behind its first word. Returns `false` if it is no compound command.
     fn compound(&mut self, keyword: &str, out: &mut List, context: &Context) -> Result<bool, ParseError> {
+        let start = out.commands.len();
         match keyword {
             "{" => self.group(out, End::Brace, context)?,
             "if" => self.group(out, End::If, context)?,
@@ -389,7 +411,7 @@ impl Parser {
             }
             _ => return Ok(false),
         }
-        self.redirects_behind(out, context)?;
+        self.redirects_behind(out, context, start)?;
         Ok(true)
     }
 
@@ -399,13 +421,14 @@ impl Parser {
 
     /// Parses `( … )` or `(( … ))`.
     fn parens(&mut self, out: &mut List, context: &Context) -> Result<(), ParseError> {
+        let start = out.commands.len();
         if !self.arithmetic(out, context)? {
             self.at += 1;
             out.enter(Block::Subshell);
             self.group(out, End::Paren, context)?;
             out.leave();
         }
-        self.redirects_behind(out, context)
+        self.redirects_behind(out, context, start)
     }
 
     /// Parses `(( … ))`. Returns `false` if it is no arithmetic.
@@ -505,9 +528,12 @@ impl Parser {
 
     /// Parses the text behind `coproc`: a command, or a name and a compound command.
     fn coprocess(&mut self, out: &mut List, context: &Context) -> Result<(), ParseError> {
+        let start = out.commands.len();
         out.enter(Block::Subshell);
         self.coprocess_inside(out, context)?;
         out.leave();
+        // Its standard input is a pipe.
+        out.commands[start..].iter_mut().for_each(|command| command.in_redirected = true);
         Ok(())
     }
 
@@ -578,14 +604,17 @@ impl Parser {
         Ok(())
     }
 
-    /// Adds the redirections behind a compound command as a command without words.
-    fn redirects_behind(&mut self, out: &mut List, context: &Context) -> Result<(), ParseError> {
+    /// Adds the redirections behind a compound command as a command without words. The compound command starts at `start`.
+    fn redirects_behind(&mut self, out: &mut List, context: &Context, start: usize) -> Result<(), ParseError> {
         let mut command = context.command();
         loop {
             self.blanks();
             if !self.redirect(&mut command)? {
                 break;
             }
+        }
+        if command.redirects.iter().any(Redirect::is_text) {
+            out.commands[start..].iter_mut().for_each(|command| command.in_redirected = true);
         }
         if !command.redirects.is_empty() {
             out.push(command);

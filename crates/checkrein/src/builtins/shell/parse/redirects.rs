@@ -6,11 +6,12 @@ use crate::builtins::shell::ParseError;
 use crate::builtins::shell::word::{Word, is_name};
 
 impl Parser {
-    /// Parses a redirection and adds it to the command, unless it only copies a descriptor. Returns `false` if there is none.
+    /// Parses a redirection and adds it to the command, unless it only copies an output. Returns `false` if there is none.
     pub(super) fn redirect(&mut self, command: &mut Command) -> Result<bool, ParseError> {
         let start = self.at;
         self.descriptor();
         let numbered = self.at > start;
+        let number: String = self.text[start..self.at].iter().collect();
         let operators = ["&>>", "&>", "<<<", "<<-", "<<", "<>", "<&", "<(", ">(", ">>", ">|", ">&", "<", ">"];
         let operator = operators.into_iter().find(|operator| self.looking_at(operator));
         let Some(operator) = operator.filter(|operator| !(numbered && operator.starts_with('&'))) else {
@@ -32,7 +33,8 @@ impl Parser {
             return Err(ParseError("a redirection has no target"));
         }
         let target = self.word()?;
-        let mut redirect = Redirect { kind: RedirectKind::Write, target, delimiter: None };
+        let is_stdin = if numbered { number.trim_start_matches('0').is_empty() } else { operator.starts_with('<') };
+        let mut redirect = Redirect { kind: RedirectKind::Write, target, is_stdin, delimiter: None };
         match operator {
             "<<" | "<<-" => {
                 redirect.delimiter = Some(Delimiter::new(&redirect.target, operator == "<<-")?);
@@ -41,8 +43,10 @@ impl Parser {
                 self.pending += 1;
             }
             "<<<" => redirect.kind = RedirectKind::Here,
-            "<&" | ">&" if is_descriptor(&redirect.target) => return Ok(true),
-            "<" | "<&" => redirect.kind = RedirectKind::Read,
+            "<&" | ">&" if is_descriptor(&redirect.target) && !is_stdin => return Ok(true),
+            "<&" => redirect.kind = RedirectKind::Copy,
+            ">&" if is_stdin => redirect.kind = RedirectKind::Copy,
+            "<" => redirect.kind = RedirectKind::Read,
             ">>" | "&>>" => redirect.kind = RedirectKind::Append,
             _ => {}
         }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::{Context, End, List, Parser};
 use crate::builtins::shell::ParseError;
-use crate::builtins::shell::word::{Word, WordPart};
+use crate::builtins::shell::word::{Substitution, Word, WordPart};
 
 /// The quotes around a piece of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,9 +47,10 @@ impl Parser {
                 ' ' | '\t' | '\n' | ';' | '&' | '|' | ')' => break,
                 '\r' if self.at_line_end() => break,
                 '<' | '>' if self.peek_behind(1) == Some('(') => {
+                    let kind = if c == '<' { Substitution::Source } else { Substitution::Sink };
                     self.at += 2;
                     let list = self.substitution()?;
-                    word.parts.push(WordPart::Output { list, quoted: true });
+                    word.parts.push(WordPart::Output { list, kind, quoted: true });
                 }
                 '<' | '>' => break,
                 '(' if word.ends_bare(&['=']) => self.array(&mut word)?,
@@ -257,7 +258,8 @@ impl Parser {
             }
         }
         let list = self.deeper(|outer| Self::new(&inside, outer.depth, true).whole())?;
-        word.parts.push(WordPart::Output { list: Rc::new(list), quoted: quotes != Quotes::None });
+        let quoted = quotes != Quotes::None;
+        word.parts.push(WordPart::Output { list: Rc::new(list), kind: Substitution::Text, quoted });
         Ok(())
     }
 
