@@ -138,12 +138,7 @@ fn old_answer_is_not_used() {
     set_age(&place, 11);
     let second = place.run_with(&["hook", "claude"], &payload);
     assert!(second.stdout.contains("\"deny\""), "{second:?}");
-    // Any later call deletes old answers.
-    set_age(&place, 11);
-    let old = answer_files(&place);
-    place.run_with(&["hook", "claude"], &call("s", "call_1", "ls"));
-    assert_eq!(old.len(), 1);
-    assert!(!old[0].exists());
+    // Some of the later calls delete old answers: a unit test of the store covers which.
     assert_eq!(answer_files(&place).len(), 1);
 }
 
