@@ -6,7 +6,7 @@ use checkrein::dialects::HandlerSpec;
 use checkrein::engine::ExplainedHook;
 use checkrein::hook::{HookState, SkipReason};
 use checkrein::policy::Part;
-use checkrein::{Event, HookSpec};
+use checkrein::{Event, FailurePolicy, HookSpec};
 
 /// Note for events whose tool input is sample data.
 pub const SAMPLE_INPUT: &str = "sample input; set it with --command or --input";
@@ -47,18 +47,34 @@ pub fn rule_state(planned: &ExplainedHook) -> Option<RuleState> {
         Ok(evaluation) => match &evaluation.value {
             Ok(true) => RuleState::Applies,
             Ok(false) => RuleState::DoesNotApply,
+            Err(_) if is_open(planned) => RuleState::DoesNotApply,
             Err(fact) => RuleState::Unknown(format!("`{}` is known only when the command runs", fact.0)),
         },
         Err(why) => RuleState::Unknown(why.clone()),
     })
 }
 
+/// `true` if an unknown condition of the rule has no effect.
+fn is_open(planned: &ExplainedHook) -> bool {
+    match &planned.hook.handler {
+        HandlerSpec::Rule(rule) => rule.unknown == Some(FailurePolicy::Open),
+        _ => false,
+    }
+}
+
 /// Lines with the parts of a condition and their values.
 pub fn rule_parts(planned: &ExplainedHook) -> Vec<String> {
     let Some(Ok(evaluation)) = &planned.evaluation else { return Vec::new() };
-    let line = |part: &Part| format!("{}{} = {}", "  ".repeat(part.depth), one_line(&part.text), part.value);
+    let text = |part: &Part| match one_line(&part.text) {
+        long if long.chars().count() > MAX_TEXT => long.chars().take(MAX_TEXT).chain(['…']).collect(),
+        short => short,
+    };
+    let line = |part: &Part| format!("{}{} = {}", "  ".repeat(part.depth), text(part), part.value);
     evaluation.parts.iter().take(MAX_PARTS).map(line).collect()
 }
+
+/// Maximum length of the shown text of a part, in characters.
+const MAX_TEXT: usize = 120;
 
 /// Maximum number of shown parts of a condition.
 const MAX_PARTS: usize = 20;
@@ -71,7 +87,7 @@ fn one_line(text: &str) -> String {
 pub fn why(planned: &ExplainedHook) -> String {
     match rule_state(planned) {
         Some(RuleState::Applies) => return "its condition is true".to_owned(),
-        Some(RuleState::DoesNotApply) => return "its condition is false".to_owned(),
+        Some(RuleState::DoesNotApply) => return "its condition is false, or unknown with `unknown: open`".to_owned(),
         Some(RuleState::Unknown(why)) => return format!("its condition cannot be decided: {why}"),
         None => {}
     }

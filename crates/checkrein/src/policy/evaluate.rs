@@ -171,8 +171,9 @@ const SHOWN: usize = 100;
 fn shown(value: &Value) -> String {
     let text = match value {
         Value::Object(object) => {
-            let names = ["text", "path", "url"];
-            let index = object.schema().fields.iter().position(|field| names.contains(&field.name));
+            let fields = object.schema().fields;
+            let position = |name: &&str| fields.iter().position(|field| field.name == *name);
+            let index = ["text", "path", "url"].iter().find_map(position);
             index.map_or_else(|| value.to_string(), |index| format!("`{}`", object.field(index)))
         }
         Value::List(list) => {
