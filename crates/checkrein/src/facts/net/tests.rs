@@ -8,7 +8,7 @@ use crate::builtins::commands::parse_commands;
 /// Returns the connections of a tool call: scheme, host, port, scope and upload of each.
 fn shown(event: &Event, cwd: &std::path::Path) -> String {
     let commands = parse_commands(event, Some("/home/a"), cwd);
-    let Value::List(list) = net(event, &commands) else { return "no list".to_owned() };
+    let Value::List(list) = net(event, &commands, None) else { return "no list".to_owned() };
     let show = |value: &Value| {
         let Value::Object(object) = value else { return "no object".to_owned() };
         let text = |index: usize| match object.field(index) {

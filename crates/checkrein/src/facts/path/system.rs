@@ -68,6 +68,7 @@ mod tests {
             cwd: project.into(),
             project: project.into(),
             home: Some(home.to_owned()),
+            files: None,
         };
         for (path, home, project, expected) in [
             ("/", "/home/a", "/home/a/p", true),

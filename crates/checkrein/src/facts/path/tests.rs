@@ -59,7 +59,7 @@ fn tool(name: &'static str, input: &str) -> Event {
 fn context(dir: &Path) -> PathContext {
     let (home, project) = (dir.join("home"), dir.join("home/project"));
     std::fs::create_dir_all(&project).unwrap();
-    PathContext { cwd: project.clone(), project, home: Some(home.to_string_lossy().into_owned()) }
+    PathContext { cwd: project.clone(), project, home: Some(home.to_string_lossy().into_owned()), files: None }
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn trees_are_searched_for_secret_and_protected_files() {
 proptest::proptest! {
     #[test]
     fn no_command_panics(program in "(cat|rm -rf|cp|find|git|tar|scp|docker|python3 -c|sed -i|grep -r|)", rest in r#"[-a-z0-9:/@\[\]{}.$=~* é%]{0,40}"#) {
-        let context = PathContext { cwd: "/nowhere/p".into(), project: "/nowhere/p".into(), home: Some("/nowhere".into()) };
+        let context = PathContext { cwd: "/nowhere/p".into(), project: "/nowhere/p".into(), home: Some("/nowhere".into()), files: None };
         let list = facts(&bash(&format!("{program} {rest} > {rest}")), &context);
         for value in list.elements.iter() {
             (0..SCHEMA.fields.len()).for_each(|index| drop(field(value, index)));
