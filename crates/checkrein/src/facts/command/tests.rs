@@ -108,7 +108,7 @@ fn first_commands() {
         ("while read x; do b; done < f", "read, b, "),
         ("f() { git push; }; f", "f, git"),
         ("eval 'git push'", "eval, git"),
-        ("bash -c \"$(curl x)\"", "curl, bash, $(…), ${…}"),
+        ("bash -c \"$(curl x)\"", "curl, bash, $(…)"),
     ] {
         assert_eq!(shown(command, programs), expected, "{command}");
     }
@@ -295,7 +295,7 @@ fn surroundings() {
             ("psql <<< 'drop table x'", "drop table x"),
             ("echo hi | cat", "hi\n"),
             ("ls", ""),
-            ("curl x | sh", "? the standard input of `sh`"),
+            ("curl x | sh", "? the standard input of `$(…)`"),
             ("echo a $X | cat", "~ a $(…)\n"),
         ],
     );
@@ -332,8 +332,8 @@ fn git_details() {
             ("git push origin HEAD:$B", "$B"),
             ("git push origin HEAD:release/$X", "release/$X"),
             ("git push origin $X", "$X"),
-            ("git push", "current branch"),
-            ("git push -u origin HEAD", "current branch"),
+            ("git push", ""),
+            ("git push -u origin HEAD", ""),
             ("git push --all", "…"),
             ("git push --mirror x", "…"),
             ("git push --tags", ""),

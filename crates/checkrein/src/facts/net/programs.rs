@@ -584,7 +584,10 @@ impl Reader<'_> {
         let listens =
             row.scheme.is_empty() && line.has(&["-l", "--listen"]) || row.scheme == "ssh" && line.has(&["-Q", "-V"]);
         let Some(host) = line.operands.first() else { return Vec::new() };
-        if listens {
+        // `rsync -e ssh` and git add the host, and have a connection of their own.
+        let is_added =
+            !host.known && self.command.wrappers.last().is_some_and(|outer| matches!(&**outer, "rsync" | "git"));
+        if listens || is_added {
             return Vec::new();
         }
         let mut connection = match row.scheme {
