@@ -17,6 +17,8 @@ const MEASURED: &str = "CHECKREIN_PROGRAM";
 const PROGRAM: &str = env!("CARGO_BIN_EXE_checkrein");
 /// Allowed multiple of the floor for a call in which no hook runs.
 const NO_HOOK_RUNS: f64 = 1.0;
+/// Allowed multiple of a call without a hook if the rules of four packs decide.
+const FOUR_PACKS: f64 = 3.0;
 /// Allowed time on top of the hook's own.
 const ONE_HOOK_RUNS: Duration = Duration::from_micros(1500);
 /// Number of files for `check`.
@@ -119,6 +121,7 @@ fn hooks(bench: &Bench) {
         case.compare(|| hook("grep.json"), || ended(&mut with_stdin("/bin/true", "grep.json")));
     };
     no_hook_runs("hook, no files", Some(NO_HOOK_RUNS));
+    packs(bench, place.path(), &payload("Bash").replace("/home/ann/project", "/"), program);
     let events = ["PreToolUse", "PostToolUse", "Stop", "SessionStart", "UserPromptSubmit", "PreCompact"];
     many_hooks(place.path(), &events, "json", as_json);
     no_hook_runs("hook, 200 hooks in 5 files, none fits", Some(NO_HOOK_RUNS));
@@ -147,6 +150,29 @@ struct Hook<'a> {
 
 /// 200 hooks in five files, for these events in turn. One of them is for the tool `Task`, and runs `true`.
 #[cfg(unix)]
+/// Rules of four packs decide about an ordinary command, against the same call without a hook.
+#[cfg(unix)]
+fn packs(bench: &Bench, place: &Path, payload: &str, program: &str) {
+    let (project, sent) = (place.join("project"), place.join("bash.json"));
+    std::fs::write(&sent, payload.replace("echo hi", "cargo test --workspace 2>&1 | tail -20").replace("toolu_01", ""))
+        .unwrap();
+    let guarded = place.join("guarded");
+    std::fs::create_dir_all(guarded.join(".config/checkrein")).unwrap();
+    std::fs::create_dir_all(place.join("bare")).unwrap();
+    let file = guarded.join(".config/checkrein/hooks.yaml");
+    std::fs::write(file, "packs: [filesystem, git, secrets, self]\n").unwrap();
+    let hook = |home: &str| {
+        let mut command = command(Path::new(program), &project);
+        command.stdin(std::fs::File::open(&sent).unwrap());
+        ended(command.args(["hook", "claude", "--home"]).arg(place.join(home)));
+    };
+    bench
+        .case("hook, rules of four packs, against no hook")
+        .rounds(500)
+        .budget(FOUR_PACKS)
+        .compare(|| hook("guarded"), || hook("bare"));
+}
+
 fn many_hooks(place: &Path, events: &[&str], extension: &str, written: fn(&[Hook<'_>]) -> String) {
     let tools = ["Bash", "Edit|Write", "mcp__.*__write.*", "WebFetch", "^(Read|Glob)$", "NotebookEdit"];
     let files = [

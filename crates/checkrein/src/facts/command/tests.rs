@@ -299,7 +299,8 @@ fn surroundings() {
             ("echo a $X | cat", "~ a $(…)\n"),
         ],
     );
-    for (command, expected) in [("curl x | sudo sh", "sudo, sh, $(…)"), ("a | b | c", "b, c"), ("curl a; b | sh", "")] {
+    for (command, expected) in [("curl x | sudo sh", "sudo, sh, $(…)"), ("a | b | c", "b, c"), ("curl a; b | sh", "")]
+    {
         assert_eq!(shown(command, "commands[0].pipes_to"), expected, "{command}");
     }
     check(
