@@ -40,6 +40,14 @@ pub struct Record {
     /// `true` if the agent delivered the event before: no hook ran, and the answer is the one to the first delivery.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeat: bool,
+    /// Number of rules that were evaluated and do not apply. `hooks` does not contain them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub silent_rules: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl Record {
@@ -70,6 +78,7 @@ impl Record {
             told: None,
             hooks: hooks.into_iter().map(|(_, hook)| hook).collect(),
             repeat: false,
+            silent_rules: 0,
         }
     }
 

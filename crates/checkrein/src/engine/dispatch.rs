@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use checkrein_core::{
-    BlockEffect, ChainEnd, ChainStep, Event, Failure, FailureKind, FailurePolicy, HookInfo, HookRecord, Record, Rules,
-    RunOrder, Scope, Settlement, Source, Verdict, catch_panic,
+    BlockEffect, ChainEnd, ChainStep, Event, Failure, FailureKind, FailurePolicy, HookInfo, HookRecord, Opinion,
+    Record, Rules, RunOrder, Scope, Settlement, Source, Verdict, catch_panic,
 };
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
@@ -51,6 +51,7 @@ pub(super) async fn fire(
             records: Vec::new(),
             rewritten_since_managed: false,
             withheld: None,
+            silent_rules: 0,
             outcomes: (wants_records && has_dry_runs).then(DryRunOutcomes::default),
         };
         if let Some(panic) = without_envelope {
@@ -66,7 +67,7 @@ pub(super) async fn fire(
             }
         }
         dispatch.warn_withheld_env();
-        let Dispatch { settlement, mut records, outcomes, .. } = dispatch;
+        let Dispatch { settlement, mut records, outcomes, silent_rules, .. } = dispatch;
         let settled = settlement.finish();
         if let Some(outcomes) = outcomes {
             outcomes.note(&rules, &event, &settled, &mut records);
@@ -85,8 +86,8 @@ pub(super) async fn fire(
         records.sort_by_key(|(position, _)| *position);
         let is_observed = !shared.observers.is_empty() && !records.is_empty();
         if record.is_some() || is_observed || shared.is_audited() {
-            #[cfg_attr(not(feature = "audit"), expect(unused_mut, reason = "only the audit log changes it"))]
             let mut kept = Record::new(&event, shared.rules.name(), &verdict, records);
+            kept.silent_rules = silent_rules;
             #[cfg(feature = "audit")]
             for log in shared.audit.iter().chain(shared.hooks.load().audit.as_deref()) {
                 verdict = log.append_record(&event, &rules, verdict, &mut kept);
@@ -185,6 +186,8 @@ struct Dispatch<'a> {
     rewritten_since_managed: bool,
     /// The first hook with withheld variables, and the names of all withheld variables.
     withheld: Option<(usize, Arc<HookInfo>, Vec<String>)>,
+    /// Number of rules that were evaluated and do not apply. They have no records.
+    silent_rules: u32,
     /// Outcomes of all hooks, if one of them is a dry run.
     outcomes: Option<DryRunOutcomes>,
 }
@@ -293,10 +296,10 @@ impl Dispatch<'_> {
 
     async fn run_parallel(&mut self, mut hooks: Vec<SelectedHook>) {
         // Rules take less time than starting a task.
-        for (position, claim) in hooks.extract_if(.., |hook| is_immediate(hook)).collect::<Vec<_>>() {
-            let view = self.view_for(&claim);
-            let done = execute::run(self.shared, &claim.hook, &view, Permit::Wait, self.wants_records).await;
-            let _ = self.apply_result(position, claim, done, RunMode::Parallel);
+        if self.shared.observers.is_empty() {
+            for (position, claim) in hooks.extract_if(.., |hook| is_immediate(hook)).collect::<Vec<_>>() {
+                self.run_now(position, claim);
+            }
         }
         if hooks.len() < 2 {
             let _ = self.run_sequential(hooks).await;
@@ -333,6 +336,17 @@ impl Dispatch<'_> {
         while let Some((position, claim, done)) = running.next().await {
             let _ = self.apply_result(position, claim, done, RunMode::Parallel);
         }
+    }
+
+    /// Runs a hook whose handler does not wait.
+    fn run_now(&mut self, position: usize, claim: Claim) {
+        let view = self.view_for(&claim);
+        let Some(done) = execute::run_now(self.shared, &claim.hook, &view, self.wants_records) else { return };
+        if done.record.is_none() && done.result.as_ref().is_ok_and(Opinion::is_none) {
+            self.silent_rules += 1;
+            return claim.spend();
+        }
+        let _ = self.apply_result(position, claim, done, RunMode::Parallel);
     }
 
     /// Returns the event as a hook sees it: of the parent kind if the hook is for that kind.

@@ -166,12 +166,6 @@ async fn call(
     permit: Permit,
     captures: &mut Captures,
 ) -> Result<Opinion, Failure> {
-    if handler.is_immediate() {
-        let call = new_call(hook, view, Instant::now() + FOREVER);
-        if let Some(opinion) = handler.call_now(&call) {
-            return opinion;
-        }
-    }
     // The timeout starts after the wait for a slot.
     let limited = permit == Permit::Wait && handler.is_limited();
     let _turn = if limited { shared.running.acquire().await.ok() } else { None };
@@ -208,6 +202,34 @@ async fn call(
     }
     let opinion = hook.spec.dialect.read(&view.event, reply, hook.spec.strict)?;
     Ok(spill::shortened(opinion, hook.spec.dialect))
+}
+
+/// Runs a hook whose handler does not wait, without a task and a deadline. `None`: the handler is not of that kind.
+pub(super) fn run_now(
+    shared: &Shared,
+    hook: &LoadedHook,
+    view: &Arc<EventView>,
+    wants_record: bool,
+) -> Option<RunResult> {
+    let handler = hook.handler.as_ref().ok().filter(|handler| handler.is_immediate())?;
+    let start = Instant::now();
+    let call = new_call(hook, view, start + FOREVER);
+    let opinion = catch_panic(|| handler.call_now(&call)).unwrap_or_else(|panic| Some(Err(panic.into())))?;
+    // Most rules do not apply.
+    if opinion.as_ref().is_ok_and(Opinion::is_none) {
+        return Some(RunResult {
+            result: opinion,
+            record: None,
+            left_running: Vec::new(),
+            broken_observers: Vec::new(),
+        });
+    }
+    let read = |opinion| hook.spec.dialect.read(&view.event, Reply::Opinion(opinion), hook.spec.strict);
+    let result = opinion.and_then(read).map(|opinion| spill::shortened(opinion, hook.spec.dialect));
+    let result = result.map_err(|failure| shared.rules.with_effect(failure, &hook.spec, &view.event.kind()));
+    let (info, kind) = (&hook.spec.info, hook.spec.handler.kind().name());
+    let record = wants_record.then(|| record(info, kind, &result, &Captures::default(), start.elapsed()));
+    Some(RunResult { result, record, left_running: Vec::new(), broken_observers: Vec::new() })
 }
 
 fn new_call(hook: &LoadedHook, view: &Arc<EventView>, deadline: Instant) -> Call {

@@ -4,6 +4,7 @@
 //! expression reads it first, and at most once per event. Facts never start a process and never use the network. A fact that only a
 //! running shell knows is an unknown value, never left out.
 
+mod cached;
 mod command;
 mod file_word;
 mod functions;

@@ -17,7 +17,7 @@ use std::sync::{Arc, OnceLock};
 use checkrein_expression::{List, Object, Schema, Type, Value};
 
 use super::record::Record;
-use super::{STRINGS, Shared, field, word};
+use super::{STRINGS, Shared, cached, field, word};
 use crate::builtins::doubt::{Doubt, base};
 use crate::builtins::shell::{Expanded, SimpleCommand};
 use crate::builtins::text::head;
@@ -52,12 +52,7 @@ const OF_PROGRAM: &[&str] = &["subcommand", "targets", "git", "manager", "instal
 
 /// Returns the command at this index of the call.
 pub(super) fn value(shared: &Arc<Shared>, index: usize) -> Value {
-    Value::Object(Arc::new(Command {
-        shared: shared.clone(),
-        index,
-        name: OnceLock::new(),
-        arguments: OnceLock::new(),
-    }))
+    cached::value(Command { shared: shared.clone(), index, name: OnceLock::new(), arguments: OnceLock::new() })
 }
 
 /// One program with its arguments. Fields are computed when an expression reads them.

@@ -11,12 +11,11 @@ mod tests;
 mod tools;
 mod url;
 
-use std::sync::Arc;
 
 use checkrein_core::Event;
 use checkrein_expression::{Field, List, Object, Schema, Type, Value};
 
-use super::{RepositoryState, file_word as word};
+use super::{RepositoryState, cached, file_word as word};
 use crate::builtins::commands::ParsedCommands;
 use crate::builtins::shell::Expanded;
 
@@ -50,7 +49,7 @@ pub(crate) fn net(event: &Event, commands: &ParsedCommands, given: Option<&Repos
     for command in &commands.simple_commands {
         connections.extend(programs::in_command(command, given));
     }
-    let elements: Vec<_> = connections.into_iter().map(|connection| Value::Object(Arc::new(connection))).collect();
+    let elements: Vec<_> = connections.into_iter().map(cached::value).collect();
     let rest = commands.parse_error.map(word::unknown);
     Value::List(List { elements: elements.into(), rest })
 }

@@ -18,7 +18,7 @@ use checkrein_core::Event;
 use checkrein_expression::{Field, List, Schema, Type, Value};
 
 use self::fact::PathFact;
-use super::file_word as word;
+use super::{cached, file_word as word};
 use crate::builtins::commands::ParsedCommands;
 use crate::builtins::protect_paths::access::{self, ACCESSES};
 
@@ -80,6 +80,6 @@ pub(crate) fn paths(event: &Event, commands: &ParsedCommands, context: &PathCont
         facts.truncate(MOST);
         rest = Some(word::unknown("more paths"));
     }
-    let elements: Vec<_> = facts.into_iter().map(|fact| Value::Object(Arc::new(fact))).collect();
+    let elements: Vec<_> = facts.into_iter().map(cached::value).collect();
     Value::List(List { elements: elements.into(), rest })
 }

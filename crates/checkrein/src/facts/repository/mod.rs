@@ -21,7 +21,7 @@ use checkrein_expression::{FailureKind, Field, Method, Object, Schema, Type, Val
 use self::config::Config;
 use self::place::{Found, Place};
 use self::refs::Head;
-use super::RepositoryState;
+use super::{RepositoryState, cached};
 
 /// Branches that are protected in every repository. `*` matches any text.
 const PROTECTED: &[&str] = &["main", "master", "trunk", "develop", "release/*", "production"];
@@ -54,7 +54,7 @@ pub(crate) static SCHEMA: Schema = Schema {
 
 /// Returns the object `git` for a working directory. The disk is read when a rule uses a field.
 pub(crate) fn git(cwd: &Path) -> Value {
-    Value::Object(Arc::new(Repository::new(cwd)))
+    cached::value(Repository::new(cwd))
 }
 
 /// Returns the object `git` for a state, for tests of rules.
