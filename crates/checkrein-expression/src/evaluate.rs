@@ -3,6 +3,7 @@
 //! `&&` and `||` are Kleene's: `false && unknown` is false, `true && unknown` is unknown. An error on one side has no effect if the
 //! other side decides. A value that is unknown takes precedence over an error.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -103,6 +104,17 @@ impl<'a> Evaluation<'a> {
         Ok(value)
     }
 
+    /// Evaluates an operand. A constant is not copied.
+    fn operand<'n>(&self, node: &'n Node) -> Result<Cow<'n, Value>, Failure> {
+        match &node.kind {
+            NodeKind::Constant(value) => {
+                self.step(node.span, 0)?;
+                Ok(Cow::Borrowed(value))
+            }
+            _ => self.evaluate(node).map(Cow::Owned),
+        }
+    }
+
     fn value(&self, node: &Node) -> Evaluated {
         let span = node.span;
         let fail = |kind: FailureKind| Failure { span, kind };
@@ -121,6 +133,16 @@ impl<'a> Evaluation<'a> {
                     map.insert(key.clone(), self.evaluate(entry)?);
                 }
                 Ok(Value::Map(Arc::new(map)))
+            }
+            // Most fields are those of the element of a comprehension.
+            NodeKind::Field { object, index } if self.trace.is_none() && matches!(object.kind, NodeKind::Local(_)) => {
+                self.step(object.span, 0)?;
+                let NodeKind::Local(local) = object.kind else { return Ok(Value::Null) };
+                match self.locals.borrow().get(local) {
+                    Some(Value::Object(object)) => Ok(object.field(*index)),
+                    Some(Value::Unknown(unknown)) => Ok(Value::Unknown(unknown.clone())),
+                    other => Err(fail(wrong_type("an object", other.unwrap_or(&Value::Null)))),
+                }
             }
             NodeKind::Field { object, index } => match self.evaluate(object)? {
                 Value::Object(object) => Ok(object.field(*index)),
@@ -163,7 +185,7 @@ impl<'a> Evaluation<'a> {
                 self.logical(*operator == Operator::Or, left, right)
             }
             NodeKind::Binary { operator, left, right } => {
-                let (left, right) = (self.evaluate(left)?, self.evaluate(right)?);
+                let (left, right) = (self.operand(left)?, self.operand(right)?);
                 self.step(span, text_size(&left) + text_size(&right))?;
                 operate(*operator, &left, &right).map_err(fail)
             }

@@ -11,7 +11,6 @@ mod tests;
 mod tools;
 mod url;
 
-
 use checkrein_core::Event;
 use checkrein_expression::{Field, List, Object, Schema, Type, Value};
 
