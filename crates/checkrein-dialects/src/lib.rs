@@ -46,8 +46,8 @@ pub use spec::{
     VerifiedWord,
 };
 pub use table::{
-    Cwd, Data, Dialect, Environment, EventRow, ExitReason, HostBehavior, HostTable, HttpTable, PlainTextUse,
-    ProcessTable, Provenance, RelativeTo, Shell, TimeTable, ToolRow, VariableRow,
+    BorrowedFiles, Cwd, Data, Dialect, Environment, EventRow, Evidence, ExitReason, HostBehavior, HostTable, HttpTable,
+    PlainTextUse, ProcessTable, Provenance, RelativeTo, Shell, TimeTable, ToolRow, VariableRow,
 };
 
 impl Dialect {

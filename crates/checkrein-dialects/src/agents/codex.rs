@@ -25,6 +25,7 @@ use checkrein_document::Node;
 /// Dialect of Codex CLI.
 pub static DIALECT: Dialect = Dialect {
     name: "codex",
+    evidence: crate::agents::evidence::CODEX,
     title: "Codex",
     events: EVENTS,
     tools: &[

@@ -24,6 +24,7 @@ use crate::table::{Cwd, Data, Dialect, EventRow, ExitReason, HostTable, ProcessT
 /// Dialect of Cursor.
 pub static DIALECT: Dialect = Dialect {
     name: "cursor",
+    evidence: crate::agents::evidence::CURSOR,
     title: "Cursor",
     events: EVENTS,
     tools: TOOLS,

@@ -16,10 +16,12 @@ pub mod crush;
 pub mod cursor;
 pub mod devin;
 pub mod docker_agent;
+mod evidence;
 pub mod evva;
 pub mod factory;
 pub mod gemini;
 pub mod goose;
+pub mod grok;
 pub mod kiro;
 pub mod letta;
 pub mod native;
@@ -43,6 +45,7 @@ pub static ALL: &[&Dialect] = &[
     &ub::DIALECT,
     &codex::DIALECT,
     &gemini::DIALECT,
+    &grok::DIALECT,
     &copilot::DIALECT,
     &copilot_pascal::DIALECT,
     &vscode::DIALECT,

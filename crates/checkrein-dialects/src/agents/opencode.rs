@@ -8,6 +8,7 @@ use crate::{Dialect, EventRow, HostTable, InputRow, McpNames, ToolRow};
 
 /// Dialect of opencode.
 pub static DIALECT: Dialect = Dialect {
+    evidence: crate::agents::evidence::OPENCODE,
     tools: &[
         ToolRow::new("bash", &["Bash"]),
         ToolRow::new("write", &["Write"]).takes(FILE),

@@ -22,6 +22,7 @@ pub const STOPPED: &str = "stopped";
 /// Dialect of VS Code.
 pub static DIALECT: Dialect = Dialect {
     name: "vscode",
+    evidence: crate::agents::evidence::VSCODE,
     title: "VS Code",
     events: EVENTS,
     tools: TOOLS,

@@ -28,6 +28,9 @@ pub struct ReplyTable {
     pub stderr_answers: bool,
     /// Limit of a context, a message or a first prompt in characters. Longer texts are stored in a file.
     pub text_cap: Option<usize>,
+    /// Events at which a denial is rendered with each key for it and with its exit code, for agents whose versions read different
+    /// ones. `None`: the first suitable spelling is enough.
+    pub all_spellings: Option<EventScope>,
 }
 
 /// Condition for standard output to be an answer.

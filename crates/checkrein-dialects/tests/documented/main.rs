@@ -7,6 +7,7 @@ mod crush;
 mod cursor;
 mod devin;
 mod factory;
+mod grok;
 mod kiro;
 mod vscode;
 mod windsurf;

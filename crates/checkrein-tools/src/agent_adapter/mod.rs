@@ -341,6 +341,14 @@ impl AgentAdapter {
             Err(_) if nothing => return AgentResponse::default(),
             Err(why) => return self.fail(Some(filter.kind().clone()), &why, Some((&loaded, &dir))),
         };
+        let judges = |spec: &HookSpec| !spec.background && !spec.info.dry_run;
+        if self.agent.has_cut_input(json) && loaded.hooks.iter().any(judges) {
+            let why = format!(
+                "{} sent only the start of the tool's input, so hooks cannot judge it; use a smaller input",
+                self.agent.title()
+            );
+            return self.fail(Some(filter.kind().clone()), &why, Some((&loaded, &dir)));
+        }
         let response =
             if nothing { AgentResponse::default() } else { self.fire_once(json, &event, loaded, &dir, depth) };
         pending.finish(self.agent, &dir, &event, response)

@@ -32,6 +32,7 @@ pub static DIALECT: Dialect = CLAUDE;
 
 const CLAUDE: Dialect = Dialect {
     name: "claude",
+    evidence: crate::agents::evidence::CLAUDE,
     title: "Claude Code",
     events: events::EVENTS,
     tools: TOOLS,
