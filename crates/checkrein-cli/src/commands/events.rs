@@ -193,6 +193,9 @@ impl Row {
         }
         let time = dialect.timeout(&self.kind, "command");
         writeln!(out, "  default timeout: {time:?}")?;
+        if let Some(evidence) = self.evidence {
+            writeln!(out, "  {}", described(&evidence))?;
+        }
         writeln!(out, "\npayload:\n{:#}", self.payload(dialect))?;
         let answer = self.answer(dialect);
         if !answer.stdout.is_empty() {
@@ -202,9 +205,6 @@ impl Row {
             }
         } else if answer.exit != 0 {
             writeln!(out, "\nexample answer (exit code {}, standard error):\n{}", answer.exit, answer.stderr)?;
-        }
-        if let Some(evidence) = self.evidence {
-            writeln!(out, "\nsource: {}", described(&evidence))?;
         }
         Ok(())
     }
