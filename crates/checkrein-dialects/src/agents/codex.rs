@@ -288,8 +288,11 @@ const KEYS: &[Key] = &[
     Key::new(&["hookSpecificOutput.updatedInput"], KeyMeaning::Replace(Target::Input))
         .at(CALL_ONLY)
         .requires_sibling("hookSpecificOutput.permissionDecision", "\"allow\""),
-    Key::new(&["systemMessage"], KeyMeaning::Message)
-        .at(EventScope::Except(&[EventKind::SessionEnd, EventKind::BeforeModel, EventKind::AfterModel])),
+    Key::new(&["systemMessage"], KeyMeaning::Message).at(EventScope::Except(&[
+        EventKind::SessionEnd,
+        EventKind::BeforeModel,
+        EventKind::AfterModel,
+    ])),
     Key::new(&["suppressOutput"], KeyMeaning::Suppress).at(HALTS),
 ];
 
