@@ -91,3 +91,23 @@ fn cut_input_is_denied_if_a_hook_would_judge_it() {
         assert_eq!(ran.code, 0, "{hooks}: {ran:?}");
     }
 }
+
+/// A name of a tool is unknown only if the agent of the file does not have it.
+#[test]
+fn own_files_are_judged_by_the_tools_of_their_agent() {
+    let hook = r#"{"type":"command","command":"true"}"#;
+    let groups = |names: &[&str]| {
+        let group = |name: &&str| format!(r#"{{"matcher":"{name}","hooks":[{hook}]}}"#);
+        format!(r#"{{"PreToolUse":[{}]}}"#, names.iter().map(group).collect::<Vec<_>>().join(","))
+    };
+    let grok = format!(r#"{{"hooks":{}}}"#, groups(&["run_terminal_command", "Bash", "search_replace", "Edit"]));
+    let antigravity = format!(r#"{{"guard":{}}}"#, groups(&["run_command", "write_to_file"]));
+    let place = Place::with(&[(".grok/hooks/a.json", &grok), (".agents/hooks.json", &antigravity)]);
+    let ran = place.run(&["check", "--strict"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.stdout.contains("Grok: 4 hooks") && ran.stdout.contains("Antigravity: 2 hooks"), "{ran:?}");
+    let wrong = grok.replace("search_replace", "run_command");
+    let place = Place::with(&[(".grok/hooks/a.json", &wrong)]);
+    let ran = place.run(&["check", "--strict"]);
+    assert!(ran.code != 0 && format!("{}{}", ran.stdout, ran.stderr).contains("no tool of Grok"), "{ran:?}");
+}

@@ -93,6 +93,7 @@ impl ReplyTable {
         stderr_answers: false,
         text_cap: None,
         all_spellings: None,
+        no_opinion: None,
     };
 
     /// Every JSON object is an answer and everything else is text. Unknown keys are ignored, bad values are reported.

@@ -5,6 +5,7 @@
 
 pub mod amazon_q;
 pub mod amp;
+pub mod antigravity;
 pub mod augment;
 pub mod claude;
 pub mod claw;
@@ -46,6 +47,7 @@ pub static ALL: &[&Dialect] = &[
     &codex::DIALECT,
     &gemini::DIALECT,
     &grok::DIALECT,
+    &antigravity::DIALECT,
     &copilot::DIALECT,
     &copilot_pascal::DIALECT,
     &vscode::DIALECT,

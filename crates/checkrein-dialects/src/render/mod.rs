@@ -120,6 +120,7 @@ impl Dialect {
         renderer.texts(verdict, &plan);
         renderer.put_rewrites(plan);
         renderer.avoid_implicit_allow(verdict);
+        renderer.state_no_opinion();
         renderer.finish()
     }
 }
@@ -138,6 +139,11 @@ impl Dialect {
         let is_background = self.row(kind).is_some_and(|row| row.always_background);
         let has_key = has_answers && self.reply.keys.iter().any(is_context);
         !is_background && (has_key || self.plain(kind) == PlainTextUse::Context)
+    }
+
+    /// `true` if the agent needs an answer at events of this kind, even if no hook has an opinion.
+    pub fn needs_answer(&self, kind: &EventKind) -> bool {
+        self.silence_means_allow(kind) || self.reply.no_opinion.is_some_and(|answer| answer.at.fits(self, kind))
     }
 
     /// `true` if the agent treats a hook without an answer as an allow.
@@ -401,6 +407,17 @@ impl VerdictRenderer<'_> {
         {
             self.answer.exit = 1;
             "checkrein has no opinion".clone_into(&mut self.answer.stderr);
+        }
+    }
+
+    /// Renders the answer of an agent that treats silence as a decision.
+    fn state_no_opinion(&mut self) {
+        if let Some(answer) = self.dialect.reply.no_opinion
+            && self.answer.decision == Decision::NoOpinion
+            && answer.at.fits(self.dialect, self.kind)
+            && let Ok(json) = RawJson::parse(answer.json)
+        {
+            self.put(answer.path, &json);
         }
     }
 

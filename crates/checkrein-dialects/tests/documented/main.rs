@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 mod amazon_q;
+mod antigravity;
 mod augment;
 mod crush;
 mod cursor;

@@ -331,7 +331,7 @@ impl AgentAdapter {
             && !self.announces_at(filter.kind())
             && !self.checks_prompt_at(filter.kind())
             && *filter.kind() != EventKind::PromptSubmit
-            && !self.agent.silence_means_allow(filter.kind());
+            && !self.agent.needs_answer(filter.kind());
         let pending = self.recording.begin();
         if nothing && pending.is_empty() {
             return AgentResponse::default();
