@@ -169,7 +169,11 @@ impl Installer {
         let Ok((target, others)) = self.targets(agent, scope) else { return false };
         let dialect = desired_entries::entry_dialect(agent).name;
         let mut paths = std::iter::once(target).chain(others);
-        paths.any(|path| file::read_text(&path).is_some_and(|text| our_entries::has_ours(&text, dialect)))
+        let has_ours = |text: String| match desired_entries::script_command(&text) {
+            Some(command) => our_entries::is_own(command, dialect),
+            None => our_entries::has_ours(&text, dialect),
+        };
+        paths.any(|path| file::read_text(&path).is_some_and(has_ours))
     }
 
     /// Program that entries of this scope call.
@@ -216,7 +220,8 @@ impl Installer {
             })
         };
         let others = checkrein_dialects::ALL.iter().filter(|other| other.agent() != agent.agent());
-        others.filter(|other| other.config.files.iter().any(reads)).map(|other| other.name).collect()
+        let borrows = |other: &Dialect| other.borrows.is_some_and(|files| files.agents.contains(&agent.agent()));
+        others.filter(|other| borrows(other) || other.config.files.iter().any(reads)).map(|other| other.name).collect()
     }
 
     /// Notes for the user about an agent that calls checkrein.
