@@ -90,6 +90,10 @@ fn cut_input_is_denied_if_a_hook_would_judge_it() {
         let ran = run_under_grok(&place, "grok", &cut);
         assert_eq!(ran.code, 0, "{hooks}: {ran:?}");
     }
+    // After the call there is nothing to refuse, so hooks run.
+    let place = Place::with(&[(USER, "hooks: [{id: a, event: PostToolUse, command: 'echo run >> \"$HOME/runs\"'}]")]);
+    let done = cut.replace("pre_tool_use", "post_tool_use").replace("PreToolUse", "PostToolUse");
+    assert_eq!((run_under_grok(&place, "grok", &done).code, runs(&place)), (0, 1));
 }
 
 /// A name of a tool is unknown only if the agent of the file does not have it.

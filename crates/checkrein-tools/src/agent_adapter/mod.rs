@@ -342,7 +342,8 @@ impl AgentAdapter {
             Err(why) => return self.fail(Some(filter.kind().clone()), &why, Some((&loaded, &dir))),
         };
         let judges = |spec: &HookSpec| !spec.background && !spec.info.dry_run;
-        if self.agent.has_cut_input(json) && loaded.hooks.iter().any(judges) {
+        let is_gate = self.agent.is_gate(filter.kind());
+        if is_gate && self.agent.has_cut_input(json) && loaded.hooks.iter().any(judges) {
             let why = format!(
                 "{} sent only the start of the tool's input, so hooks cannot judge it; use a smaller input",
                 self.agent.title()
