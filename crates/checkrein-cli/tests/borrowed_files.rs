@@ -72,6 +72,23 @@ fn hooks_run_once_for_entries_in_files_of_two_agents() {
     assert_eq!(runs(&place), 1);
 }
 
+/// Both entries arrive at once, several times each.
+#[test]
+fn parallel_entries_of_two_agents_run_hooks_once() {
+    let place = Place::with(&[(USER, &GUARD.replace("echo run", "sleep 0.2; echo run"))]);
+    let ran: Vec<Ran> = std::thread::scope(|scope| {
+        let run = |(number, agent): (usize, &'static str)| {
+            let place = &place;
+            let sent = payload(&number.to_string(), r#"{"command":"rm x"}"#, false);
+            scope.spawn(move || run_under_grok(place, agent, &sent))
+        };
+        let all: Vec<_> = ["grok", "claude", "cursor", "claude", "grok"].into_iter().enumerate().map(run).collect();
+        all.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(ran.iter().all(|one| one.code == 2 && one.stdout == ran[0].stdout), "{ran:?}");
+    assert_eq!(runs(&place), 1);
+}
+
 /// The rest of the input could be anything.
 #[test]
 fn cut_input_is_denied_if_a_hook_would_judge_it() {
