@@ -199,7 +199,11 @@ fn helpers_for_scripts() {
 fn events_schemas_completions_and_manuals() {
     let place = Place::with(&[]);
     insta::assert_snapshot!(fine(place.run(&["events", "PreToolUse", "--as", "claude"])));
-    assert_eq!(fine(place.run(&["events", "--as", "evva"])).lines().count(), 6);
+    let listed = fine(place.run(&["events", "--as", "evva"]));
+    let (events, sources) = listed.split_once("\n\nsources:\n").unwrap();
+    assert_eq!((events.lines().count(), sources.lines().count()), (6, 1));
+    let (_, event) = place.run_json(&["events", "PreModelRequest", "--as", "codex", "--json"]);
+    assert_eq!((&event["evidence"]["known"], &event["evidence"]["version"]), (&"uncertain".into(), &"0.169.0".into()));
     for what in ["config", "event", "answer", "record", "test-cases", "test-report"] {
         let schema: serde_json::Value = serde_json::from_str(&fine(place.run(&["schema", what]))).unwrap();
         assert!(schema["$schema"].is_string(), "{what}");

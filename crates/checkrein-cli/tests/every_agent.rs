@@ -100,7 +100,7 @@ fn unsupported_context_changes_no_decision() {
         let place = Place::with(&[(".checkrein/hooks.yaml", &text)]);
         let ran = asked(&place, agent, row, sent.as_str(), &[]);
         // These agents treat all output beside a deny as its reason.
-        let silent_is_leave = agent.silence_means_allow(&row.kind);
+        let silent_is_leave = agent.needs_answer(&row.kind);
         // The model gets the context, or the user gets a note that it does not.
         let told = format!("{}{}", ran.stdout, ran.stderr);
         assert!(

@@ -82,8 +82,10 @@ fn parallel_arrivals_of_a_call_run_its_hooks_once() {
     let mut numbers = Numbers(1);
     for round in 0..6 {
         let place = Place::with(&[(USER, HOOKS)]);
+        // Short ids can be used again, random ones cannot.
+        let prefix = if round % 2 == 0 { "id-" } else { "toolu_01A09q90qw90lq917835lq" };
         let calls: Vec<_> =
-            (0..=numbers.below(3)).map(|at| call("s", &format!("id-{}", at / 2), &format!("ls {at}"))).collect();
+            (0..=numbers.below(3)).map(|at| call("s", &format!("{prefix}{}", at / 2), &format!("ls {at}"))).collect();
         let mut arrivals: Vec<usize> = (0..calls.len()).collect();
         for _ in 0..=numbers.below(6) {
             arrivals.insert(numbers.below(arrivals.len() + 1), numbers.below(calls.len()));
@@ -140,6 +142,39 @@ fn old_answer_is_not_used() {
     assert!(second.stdout.contains("\"deny\""), "{second:?}");
     // Some of the later calls delete old answers: a unit test of the store covers which.
     assert_eq!(answer_files(&place).len(), 1);
+}
+
+/// Ids of this length are random, so the answer is valid for the whole session.
+#[test]
+fn answer_to_a_random_id_is_used_for_the_whole_session() {
+    let place = Place::with(&[(USER, HOOKS)]);
+    let id = "toolu_01A09q90qw90lq917835lq9";
+    let calls = place.home.path().join(".local/state/checkrein/sessions/calls");
+    let set_hours = |hours: u64| {
+        let time = std::time::SystemTime::now() - std::time::Duration::from_secs(hours * 3600);
+        for session in std::fs::read_dir(&calls).unwrap().map(|entry| entry.unwrap().path()) {
+            for path in std::fs::read_dir(&session).unwrap().map(|entry| entry.unwrap().path()) {
+                std::fs::OpenOptions::new().write(true).open(path).unwrap().set_modified(time).unwrap();
+            }
+            std::fs::File::open(session).unwrap().set_modified(time).unwrap();
+        }
+    };
+    let first = place.run_with(&["hook", "claude"], &call("s", id, "ls"));
+    for hours in [0, 1, 23] {
+        set_hours(hours);
+        let again = place.run_with(&["hook", "claude"], &call("s", id, "ls"));
+        assert_eq!((&first.stdout, lines(&place, "runs")), (&again.stdout, 1), "{hours}");
+    }
+    assert_eq!(repeats(&place), 3);
+    // Another input, another session.
+    place.run_with(&["hook", "claude"], &call("s", id, "rm -rf /"));
+    place.run_with(&["hook", "claude"], &call("s-2", id, "ls"));
+    assert_eq!((lines(&place, "runs"), repeats(&place)), (3, 3));
+    // The first call of a new session removes the answers of sessions that have ended.
+    set_hours(25);
+    place.run_with(&["hook", "claude"], &call("s-3", id, "ls"));
+    assert_eq!(lines(&place, "runs"), 4);
+    assert_eq!(std::fs::read_dir(&calls).unwrap().count(), 1);
 }
 
 #[test]

@@ -130,15 +130,15 @@ fn tools_of_opencode_have_shared_names() {
 }
 
 #[test]
-fn opencode_is_found_and_its_plugin_is_explained() {
+fn opencode_is_found_and_gets_a_plugin() {
     let place = Place::with(&[("bin/opencode", "#!/bin/sh\nexit 1\n")]);
     let path = format!("{}:{}", place.dir.path().join("bin").display(), common::SYSTEM_PATH);
     let ran = place.ran(place.command(&["status", "opencode"]).env("PATH", path).output().unwrap());
     assert!(ran.stdout.contains("bin/opencode"), "{ran:?}");
-    let ran = place.run(&["install", "opencode"]);
-    assert_ne!(ran.code, 0);
+    let ran = place.run(&["install", "opencode", "--yes"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
     let said = format!("{}{}", ran.stdout, ran.stderr);
-    assert!(said.contains("~/.config/opencode/plugin/checkrein.js") && said.contains("docs/agents.md"), "{said}");
+    assert!(said.contains("~/.config/opencode/plugin/checkrein.js"), "{said}");
 }
 
 fn patch(text: &str) -> String {

@@ -39,6 +39,8 @@ impl Dialect {
         config: ConfigTable::BASE,
         host: HostTable::UNKNOWN,
         install: None,
+        borrows: None,
+        evidence: &[],
         other_generations: &[],
     };
 
@@ -63,7 +65,8 @@ impl Dialect {
 
 impl PayloadTable {
     /// All fields of the event, under checkrein's names.
-    pub const BASE: Self = Self { event: "hook_event_name", fields: &[], all_fields: true, includes_original: false };
+    pub const BASE: Self =
+        Self { event: "hook_event_name", fields: &[], all_fields: true, includes_original: false, cut_input: None };
 
     /// A table with these fields in every payload, besides those of the event's own row.
     pub const fn fields(fields: &'static [FieldRow]) -> Self {
@@ -89,6 +92,8 @@ impl ReplyTable {
         ],
         stderr_answers: false,
         text_cap: None,
+        all_spellings: None,
+        no_opinion: None,
     };
 
     /// Every JSON object is an answer and everything else is text. Unknown keys are ignored, bad values are reported.

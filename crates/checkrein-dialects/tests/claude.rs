@@ -441,3 +441,29 @@ fn path_of_a_new_work_tree_is_the_last_line() {
     let opinion = read(&DIALECT, &event, process(0, "making it\n/srv/trees/fix\n\n", "")).unwrap();
     assert_eq!(opinion.rewrites()[0].value.as_text().as_deref(), Some("/srv/trees/fix"));
 }
+
+/// Fields and keys of 2.1.326.
+#[test]
+fn newest_fields_and_keys_are_known() {
+    let payload = r#"{"hook_event_name":"PostToolUse","session_id":"s","transcript_path":"/t","cwd":"/","prompt_id":"p","tool_name":"mcp__a__b","tool_input":{},"tool_response":null,"tool_use_id":"t","mcp_server":{"name":"a","source":"project"}}"#;
+    let sent = RawJson::parse(payload).unwrap();
+    let event = DIALECT.event(&sent, None).unwrap();
+    let bytes: Vec<u8> = DIALECT.payload(&event, None).iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
+    assert!(RawJson::parse_bytes(&bytes).unwrap().semantically_eq(&sent));
+    for name in ["prompt_id", "mcp_server"] {
+        for kind in [EventKind::PreToolUse, EventKind::PostToolUse, EventKind::PostToolFailure] {
+            assert!(DIALECT.fields_at(&kind).any(|field| field.name == name), "{name} at {kind}");
+        }
+    }
+    let file = r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x", "onFailure": "continue", "asyncRewake": true, "rewakeMessage": "m", "rewakeSummary": "s"}]}], "PreToolUse": [{"hooks": [{"type": "http", "url": "http://localhost/", "onFailure": "block"}]}]}}"#;
+    let decoded = DIALECT.decode("settings.json", Scope::User, file, Format::Json);
+    let is_warning = |found: &checkrein_dialects::config::Diagnostic| {
+        found.severity == checkrein_dialects::config::Severity::Warning
+    };
+    assert!(decoded.diagnostics.iter().all(is_warning), "{:?}", decoded.diagnostics);
+    assert_eq!(decoded.hooks.len(), 2);
+    let written = DIALECT.encode(&decoded.hooks.iter().collect::<Vec<_>>()).unwrap().text;
+    for key in ["rewakeMessage", "rewakeSummary", "onFailure"] {
+        assert!(written.contains(key), "{key}: {written}");
+    }
+}

@@ -6,7 +6,20 @@ use std::path::Path;
 
 use checkrein_core::{Decision, Target};
 use checkrein_dialects::reply::{ExitAction, KeyMeaning};
-use checkrein_dialects::{ALL, Dialect, EventRow, ExitReason, HostBehavior, McpNames, PlainTextUse, Provenance};
+use checkrein_dialects::{
+    ALL, Dialect, EventRow, Evidence, ExitReason, HostBehavior, McpNames, PlainTextUse, Provenance,
+};
+
+/// Sources of a dialect and of its rows, each once.
+fn sources(dialect: &Dialect) -> Vec<Evidence> {
+    let mut sources = dialect.evidence.to_vec();
+    for evidence in dialect.events.iter().filter_map(|row| dialect.evidence_of(row)) {
+        if !sources.contains(&evidence) {
+            sources.push(evidence);
+        }
+    }
+    sources
+}
 
 /// Capabilities of hooks of an agent at an event.
 struct Effects {
@@ -123,12 +136,23 @@ fn table(dialect: &Dialect) -> String {
     if !unnamed.is_empty() {
         writeln!(out, "Payloads without the name of the event: {}.\n", unnamed.join(", ")).unwrap();
     }
-    writeln!(out, "| event | kind | can block | can rewrite | can add context | known |\n|---|---|---|---|---|---|")
-        .unwrap();
+    writeln!(out, "Sources:\n").unwrap();
+    for (number, evidence) in sources(dialect).iter().enumerate() {
+        let Evidence { known, source, version, date } = evidence;
+        writeln!(out, "{}. {}: {source}; version {version}; {date}", number + 1, known.label()).unwrap();
+    }
+    writeln!(
+        out,
+        "\n| event | kind | can block | can rewrite | can add context | known | source |\n|---|---|---|---|---|---|---|"
+    )
+    .unwrap();
     for row in dialect.events {
         let Effects { block, rewrite, context } = Effects::new(dialect, row);
         let known = row.known.label();
-        writeln!(out, "| `{}` | `{}` | {block} | {rewrite} | {context} | {known} |", row.name, row.kind).unwrap();
+        let evidence = dialect.evidence_of(row).unwrap();
+        let number = sources(dialect).iter().position(|source| *source == evidence).unwrap() + 1;
+        writeln!(out, "| `{}` | `{}` | {block} | {rewrite} | {context} | {known} | {number} |", row.name, row.kind)
+            .unwrap();
     }
     out.push('\n');
     out
@@ -138,7 +162,9 @@ const HEAD: &str = "# What hooks can do, agent by agent
 
 This page lists, for each agent and event, the possible effects of a hook and the evidence for them. *observed* means that the real agent
 behaved this way. *documented* means that its source or official documentation describes it. *uncertain* means that other sources
-describe it, or that sources differ. A test keeps this page equal to the tables in `crates/checkrein-dialects`.
+describe it, or that sources differ. Each agent has a numbered list of sources with version and date; the last column of its table
+has the number. Facts about tools, files and answers are from the first source. A test keeps this page equal to the tables in
+`crates/checkrein-dialects`, and fails if a row has no source.
 
 [events.md](events.md) lists checkrein's own events, with the most that hooks may do at each. If an agent does not support a decision,
 checkrein uses the next stricter one, see [dialects.md](dialects.md).
@@ -159,6 +185,29 @@ fn support_page_matches_the_tables() {
         have == page,
         "docs/support.md is out of date: run `UPDATE_DOCS=1 cargo test -p checkrein-dialects --test support`"
     );
+}
+
+#[test]
+fn every_row_has_a_source_with_version_and_date() {
+    for dialect in ALL.iter().filter(|dialect| !dialect.has_all_events) {
+        assert!(!dialect.evidence.is_empty(), "{}: no source for tools, files and answers", dialect.name);
+        for row in dialect.events {
+            let evidence = dialect.evidence_of(row);
+            assert!(evidence.is_some(), "{} {}: no source that is {}", dialect.name, row.name, row.known.label());
+        }
+        for Evidence { known, source, version, date } in sources(dialect) {
+            let what = format!("{}: {source}", dialect.name);
+            assert!(!source.is_empty() && !version.is_empty(), "{what}");
+            let parts: Vec<_> = date.split('-').collect();
+            let is_date = parts
+                .iter()
+                .zip([4, 2, 2])
+                .all(|(part, digits)| part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit()));
+            assert!(is_date && (2..=3).contains(&parts.len()), "{what}: {date}");
+            // Another version is another observation.
+            assert!(known != Provenance::Observed || version.contains('.'), "{what}: {version}");
+        }
+    }
 }
 
 #[test]

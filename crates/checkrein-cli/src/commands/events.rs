@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use checkrein::dialects::reply::KeyMeaning;
-use checkrein::dialects::{Answer, Dialect, PlainTextUse};
+use checkrein::dialects::{Answer, Dialect, EventRow, Evidence, PlainTextUse};
 use checkrein::event::{BlockEffect, Target};
 use checkrein::hook::{HookInfo, Source};
 use checkrein::rules::Settlement;
@@ -45,7 +45,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let events: Vec<_> = match &arguments.event {
         Some(name) => vec![Row::new(dialect, &dialect.kind_named(name).usage_error()?)],
         None if dialect.has_all_events => EventKind::ALL.iter().map(|kind| Row::new(dialect, kind)).collect(),
-        None => dialect.events.iter().map(|row| Row::new(dialect, &row.kind)).collect(),
+        None => dialect.events.iter().map(|row| Row::of(dialect, row)).collect(),
     };
     let mut out = anstream::stdout().lock();
     match (&events[..], arguments.json) {
@@ -61,6 +61,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
             for row in rows {
                 row.show_line(&mut out, width)?;
             }
+            show_sources(&mut out, dialect)?;
         }
     }
     Ok(exit::SUCCESS)
@@ -74,6 +75,8 @@ struct Row {
     /// The first target that hooks can rewrite.
     rewrites: Option<Target>,
     takes_context: bool,
+    /// Source of the facts about the event. `None`: it is checkrein's own.
+    evidence: Option<Evidence>,
 }
 
 impl Row {
@@ -105,7 +108,13 @@ impl Row {
         }
         let matched_on = contract.matched_on.as_ref().filter(|_| dialect.is_matched(kind)).map(ToString::to_string);
         let name = dialect.name_of(kind).unwrap_or(kind.name()).to_owned();
-        Self { name, kind: kind.clone(), matched_on, may, rewrites, takes_context }
+        let evidence = dialect.row(kind).and_then(|row| dialect.evidence_of(row));
+        Self { name, kind: kind.clone(), matched_on, may, rewrites, takes_context, evidence }
+    }
+
+    /// Row of an event that is not the first of its kind.
+    fn of(dialect: &Dialect, row: &EventRow) -> Self {
+        Self { name: row.name.to_owned(), evidence: dialect.evidence_of(row), ..Self::new(dialect, &row.kind) }
     }
 
     fn payload(&self, dialect: &'static Dialect) -> Value {
@@ -143,6 +152,12 @@ impl Row {
             "matched_on": self.matched_on,
             "may": self.may,
             "timeout_s": dialect.timeout(&self.kind, "command").as_secs_f64(),
+            "evidence": self.evidence.map(|evidence| json!({
+                "known": evidence.known.label(),
+                "source": evidence.source,
+                "version": evidence.version,
+                "date": evidence.date,
+            })),
             "payload": self.payload(dialect),
             "answer": { "stdout": stdout, "stderr": answer.stderr, "exit": answer.exit },
         })
@@ -178,6 +193,9 @@ impl Row {
         }
         let time = dialect.timeout(&self.kind, "command");
         writeln!(out, "  default timeout: {time:?}")?;
+        if let Some(evidence) = self.evidence {
+            writeln!(out, "  {}", described(&evidence))?;
+        }
         writeln!(out, "\npayload:\n{:#}", self.payload(dialect))?;
         let answer = self.answer(dialect);
         if !answer.stdout.is_empty() {
@@ -190,6 +208,20 @@ impl Row {
         }
         Ok(())
     }
+}
+
+/// Sources of the facts about an agent. checkrein's own events have none.
+fn show_sources(out: &mut impl Write, dialect: &Dialect) -> io::Result<()> {
+    for (number, evidence) in dialect.evidence.iter().enumerate() {
+        let heading = if number == 0 { "\nsources:\n" } else { "" };
+        writeln!(out, "{heading}  {}", described(evidence))?;
+    }
+    Ok(())
+}
+
+fn described(evidence: &Evidence) -> String {
+    let Evidence { known, source, version, date } = evidence;
+    format!("{}: {source}; version {version}; {date}", known.label())
 }
 
 /// Standard output of an answer as JSON. Some agents take plain text, which becomes a JSON string.

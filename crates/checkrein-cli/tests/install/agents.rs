@@ -79,7 +79,8 @@ fn command(place: &Place, hook: &HookSpec) -> Option<String> {
 
 #[test]
 fn installed_entries_are_read_by_the_agent_and_block() {
-    for agent in Installer::agents() {
+    // Hooks of the others are code, which has tests of its own.
+    for agent in Installer::agents().filter(|agent| agent.config.format.code().is_none()) {
         let place = place();
         place.fine(&["install", agent.name]);
         let dialect = spoken(agent);

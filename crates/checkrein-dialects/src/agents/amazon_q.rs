@@ -22,6 +22,7 @@ use checkrein_document::Node;
 /// Dialect of Amazon Q Developer CLI.
 pub static DIALECT: Dialect = Dialect {
     name: "amazon-q",
+    evidence: crate::agents::evidence::AMAZON_Q,
     title: "Amazon Q",
     events: EVENTS,
     tools: TOOLS,
@@ -70,12 +71,7 @@ pub(crate) const TOOLS: &[ToolRow] = &[
     ToolRow::new("read", &["Read"]).takes(READ),
 ];
 
-pub(crate) const PAYLOAD: PayloadTable = PayloadTable {
-    event: "hook_event_name",
-    fields: &[FieldRow::same("cwd").or("\"\"")],
-    all_fields: false,
-    includes_original: false,
-};
+pub(crate) const PAYLOAD: PayloadTable = PayloadTable::fields(&[FieldRow::same("cwd").or("\"\"")]);
 
 pub(crate) const PROCESS: ProcessTable = ProcessTable {
     shell: Shell::Bash,

@@ -5,7 +5,8 @@ use checkrein_core::EventKind;
 use crate::{Dialect, EventRow};
 
 /// Dialect of Amp.
-pub static DIALECT: Dialect = Dialect { title: "Amp", ..Dialect::named("amp", EVENTS) };
+pub static DIALECT: Dialect =
+    Dialect { title: "Amp", evidence: crate::agents::evidence::AMP, ..Dialect::named("amp", EVENTS) };
 
 const EVENTS: &[EventRow] = &[
     EventRow::new("session.start", EventKind::SessionStart),

@@ -19,6 +19,7 @@ use crate::table::{Data, Dialect, EventRow, HostBehavior, HostTable, ProcessTabl
 /// Dialect of Augment.
 pub static DIALECT: Dialect = Dialect {
     name: "augment",
+    evidence: crate::agents::evidence::AUGMENT,
     title: "Augment",
     events: EVENTS,
     tools: &[

@@ -44,6 +44,7 @@ pub const BLOCKED: &str = "blocked";
 /// Dialect of claw-code-go.
 pub static DIALECT: Dialect = Dialect {
     name: "claw",
+    evidence: crate::agents::evidence::CLAW,
     events: EVENTS,
     mcp: McpNames::UNKNOWN,
     matcher: Grammar::new(&[], None, Syntax::Exact),

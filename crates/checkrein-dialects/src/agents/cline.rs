@@ -22,6 +22,7 @@ pub static DIALECT: Dialect = CLINE;
 
 const CLINE: Dialect = Dialect {
     name: "cline",
+    evidence: crate::agents::evidence::CLINE,
     title: "Cline",
     events: EVENTS,
     tools: &[
@@ -177,6 +178,7 @@ const EVENTS: &[EventRow] = &[
 /// Dialect `cline@extension`: the extension for editors. Source: only its code.
 pub static EXTENSION: Dialect = Dialect {
     name: "cline@extension",
+    evidence: crate::agents::evidence::CLINE_EXTENSION,
     events: EXTENSION_EVENTS,
     tools: &[
         ToolRow::new("execute_command", &["Bash"]),

@@ -25,6 +25,7 @@ use checkrein_document::Node;
 /// Dialect of Codex CLI.
 pub static DIALECT: Dialect = Dialect {
     name: "codex",
+    evidence: crate::agents::evidence::CODEX,
     title: "Codex",
     events: EVENTS,
     tools: &[
@@ -146,6 +147,24 @@ const COMPACTION: &[FieldRow] = &[
     FieldRow::same("cwd"),
     FieldRow::same("model"),
     FieldRow::same("trigger"),
+    FieldRow::same("agent_id"),
+    FieldRow::same("agent_type"),
+];
+const START: &[FieldRow] = &[
+    FieldRow::same("session_id"),
+    FieldRow::same("transcript_path").or("null"),
+    FieldRow::same("cwd"),
+    FieldRow::same("model"),
+    FieldRow::same("permission_mode"),
+    FieldRow::same("source"),
+];
+const INTERRUPT: &[FieldRow] = &[
+    FieldRow::same("session_id"),
+    FieldRow::same("turn_id"),
+    FieldRow::same("transcript_path").or("null"),
+    FieldRow::same("cwd"),
+    FieldRow::same("model"),
+    FieldRow::same("permission_mode"),
 ];
 const CLOSING: &[FieldRow] = &[
     FieldRow::same("session_id"),
@@ -178,7 +197,7 @@ const EVENTS: &[EventRow] = &[
     EventRow::new("SessionStart", EventKind::SessionStart)
         .matched()
         .plain(PlainTextUse::Context)
-        .fields(&[FieldRow::same("source")])
+        .replaces_common_fields(START)
         .observed(),
     EventRow::new("SessionEnd", EventKind::SessionEnd)
         .matched()
@@ -199,11 +218,11 @@ const EVENTS: &[EventRow] = &[
         .fields(&[STOP[0], STOP[1], FieldRow::same("agent_transcript_path").or("null")])
         .observed(),
     EventRow::new("Stop", EventKind::Stop).blocks().plain(PlainTextUse::Failure).fields(&STOP).observed(),
-    // In its settings, but never observed to fire.
-    EventRow::new("Interrupt", EventKind::TurnCancelled)
-        .at_most_ms(3000)
-        .fields(&[FieldRow::same("reason")])
-        .uncertain(),
+    // Never observed to fire.
+    EventRow::new("Interrupt", EventKind::TurnCancelled).at_most_ms(3000).replaces_common_fields(INTERRUPT),
+    // Since 0.164. The program has their names and no schemas: hooks can only observe, and the fields are not known.
+    EventRow::new("PreModelRequest", EventKind::BeforeModel).opt_in().uncertain(),
+    EventRow::new("PostModelRequest", EventKind::AfterModel).opt_in().uncertain(),
 ];
 
 /// Events that exit code 2 and a `decision` at the top level block.
@@ -269,8 +288,11 @@ const KEYS: &[Key] = &[
     Key::new(&["hookSpecificOutput.updatedInput"], KeyMeaning::Replace(Target::Input))
         .at(CALL_ONLY)
         .requires_sibling("hookSpecificOutput.permissionDecision", "\"allow\""),
-    Key::new(&["systemMessage"], KeyMeaning::Message)
-        .at(EventScope::Except(&[EventKind::SessionEnd, EventKind::TurnCancelled])),
+    Key::new(&["systemMessage"], KeyMeaning::Message).at(EventScope::Except(&[
+        EventKind::SessionEnd,
+        EventKind::BeforeModel,
+        EventKind::AfterModel,
+    ])),
     Key::new(&["suppressOutput"], KeyMeaning::Suppress).at(HALTS),
 ];
 

@@ -59,6 +59,7 @@ pub static DIALECT: Dialect = Dialect {
 
 pub(crate) const COPILOT: Dialect = Dialect {
     name: "copilot",
+    evidence: crate::agents::evidence::COPILOT,
     title: "Copilot CLI",
     events: EVENTS,
     tools: TOOLS,

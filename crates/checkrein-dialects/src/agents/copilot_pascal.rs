@@ -13,6 +13,7 @@ use crate::table::{Dialect, EventRow, ToolRow};
 /// Dialect of GitHub Copilot CLI with event names of Claude Code.
 pub static DIALECT: Dialect = Dialect {
     name: "copilot@pascal",
+    evidence: crate::agents::evidence::COPILOT,
     events: EVENTS,
     tools: TOOLS,
     matcher: Grammar::new(&["*", "**"], Some(NameList { also: "", separators: "|", trim: false }), Syntax::RegexWhole),

@@ -18,6 +18,7 @@ use crate::table::{Data, Dialect, EventRow, HostTable, ProcessTable, TimeTable, 
 /// Dialect of Crush.
 pub static DIALECT: Dialect = Dialect {
     name: "crush",
+    evidence: crate::agents::evidence::CRUSH,
     title: "Crush",
     events: EVENTS,
     tools: &[

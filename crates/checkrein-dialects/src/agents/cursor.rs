@@ -24,6 +24,7 @@ use crate::table::{Cwd, Data, Dialect, EventRow, ExitReason, HostTable, ProcessT
 /// Dialect of Cursor.
 pub static DIALECT: Dialect = Dialect {
     name: "cursor",
+    evidence: crate::agents::evidence::CURSOR,
     title: "Cursor",
     events: EVENTS,
     tools: TOOLS,
@@ -82,7 +83,8 @@ pub static DIALECT: Dialect = Dialect {
         ],
         uncertain: &[
             "the order of the hooks of an event, and their default timeout",
-            "whether `allow` for a tool call skips the permission prompt",
+            "`allow` for a tool call: documented, and reported to have no effect",
+            "the payload for hooks in `.claude/settings.json`, which the command line also reads",
             "whether a new input replaces the old one",
             "the handling of a file with an unknown event",
         ],

@@ -19,6 +19,7 @@ use crate::table::{Data, Dialect, EventRow, HostBehavior, HostTable, ProcessTabl
 /// Dialect of Devin CLI.
 pub static DIALECT: Dialect = Dialect {
     name: "devin",
+    evidence: crate::agents::evidence::DEVIN,
     title: "Devin",
     events: EVENTS,
     tools: &[

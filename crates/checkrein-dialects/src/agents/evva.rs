@@ -36,6 +36,7 @@ pub const BLOCKED: &str = "blocked";
 /// Dialect of evva.
 pub static DIALECT: Dialect = Dialect {
     name: "evva",
+    evidence: crate::agents::evidence::EVVA,
     events: EVENTS,
     tools: &[
         ToolRow::new("bash", &["Bash"]),

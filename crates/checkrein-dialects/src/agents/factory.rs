@@ -20,6 +20,7 @@ use crate::table::{Data, Dialect, EventRow, HostTable, PlainTextUse, ProcessTabl
 /// Dialect of Factory droid.
 pub static DIALECT: Dialect = Dialect {
     name: "factory",
+    evidence: crate::agents::evidence::FACTORY,
     title: "Factory",
     events: EVENTS,
     tools: &[

@@ -27,6 +27,7 @@ pub static DIALECT: Dialect = GEMINI;
 
 pub(crate) const GEMINI: Dialect = Dialect {
     name: "gemini",
+    evidence: crate::agents::evidence::GEMINI,
     title: "Gemini CLI",
     events: EVENTS,
     tools: &[

@@ -20,6 +20,7 @@ use crate::table::{Cwd, Dialect, EventRow, HostTable, ProcessTable, TimeTable, T
 /// Dialect of goose.
 pub static DIALECT: Dialect = Dialect {
     name: "goose",
+    evidence: crate::agents::evidence::GOOSE,
     events: EVENTS,
     // The documentation has `developer__shell`, but payloads and matchers use `shell`.
     tools: &[

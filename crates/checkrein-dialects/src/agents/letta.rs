@@ -21,6 +21,7 @@ use checkrein_document::Node;
 /// Dialect of Letta Code.
 pub static DIALECT: Dialect = Dialect {
     name: "letta",
+    evidence: crate::agents::evidence::LETTA,
     title: "Letta Code",
     events: EVENTS,
     tools: &[

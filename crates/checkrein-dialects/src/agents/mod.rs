@@ -5,6 +5,7 @@
 
 pub mod amazon_q;
 pub mod amp;
+pub mod antigravity;
 pub mod augment;
 pub mod claude;
 pub mod claw;
@@ -16,10 +17,12 @@ pub mod crush;
 pub mod cursor;
 pub mod devin;
 pub mod docker_agent;
+mod evidence;
 pub mod evva;
 pub mod factory;
 pub mod gemini;
 pub mod goose;
+pub mod grok;
 pub mod kiro;
 pub mod letta;
 pub mod native;
@@ -43,6 +46,8 @@ pub static ALL: &[&Dialect] = &[
     &ub::DIALECT,
     &codex::DIALECT,
     &gemini::DIALECT,
+    &grok::DIALECT,
+    &antigravity::DIALECT,
     &copilot::DIALECT,
     &copilot_pascal::DIALECT,
     &vscode::DIALECT,

@@ -25,6 +25,7 @@ use crate::table::{
 /// Dialect of Qwen Code.
 pub static DIALECT: Dialect = Dialect {
     name: "qwen",
+    evidence: crate::agents::evidence::QWEN,
     title: "Qwen Code",
     events: EVENTS,
     // Matchers also match the names that the agent displays.

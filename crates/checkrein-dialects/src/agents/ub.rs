@@ -36,6 +36,7 @@ use checkrein_document::{Member, Node};
 /// Dialect of ub.
 pub static DIALECT: Dialect = Dialect {
     name: "ub",
+    evidence: crate::agents::evidence::UB,
     events: EVENTS,
     mcp: McpNames::UNKNOWN,
     matcher: Grammar::new(&[], None, Syntax::Exact),

@@ -1,4 +1,6 @@
-//! Agent hooks of VS Code (the "legacy local harness" of its documentation): the format of Claude Code without matchers.
+//! Agent hooks of VS Code (the "local" harness of its documentation): the format of Claude Code without matchers.
+//!
+//! The other harnesses of VS Code are Copilot, Claude and Codex. They run in its agent host and read the hook files of those agents.
 //!
 //! Source: its documentation, and code that is some months older. VS Code also reads the files of Copilot, with Copilot's
 //! spelling of events and commands. Events of Copilot that VS Code does not have are skipped.
@@ -22,6 +24,7 @@ pub const STOPPED: &str = "stopped";
 /// Dialect of VS Code.
 pub static DIALECT: Dialect = Dialect {
     name: "vscode",
+    evidence: crate::agents::evidence::VSCODE,
     title: "VS Code",
     events: EVENTS,
     tools: TOOLS,
@@ -50,7 +53,11 @@ pub static DIALECT: Dialect = Dialect {
         ..ConfigTable::BASE
     },
     host: HostTable {
-        not_observable: &["the end of a session", "failed tools"],
+        not_observable: &[
+            "sessions of the harnesses Copilot, Claude and Codex, which have their own hook files",
+            "the end of a session",
+            "failed tools",
+        ],
         uncertain: &["differences between its documentation and its code, of which an older version was read"],
         ..HostTable::FAILS_OPEN
     },

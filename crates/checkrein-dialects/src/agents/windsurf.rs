@@ -18,6 +18,7 @@ use crate::table::{Data, Dialect, EventRow, HostBehavior, HostTable, ProcessTabl
 /// Dialect of Windsurf Cascade.
 pub static DIALECT: Dialect = Dialect {
     name: "windsurf",
+    evidence: crate::agents::evidence::WINDSURF,
     title: "Windsurf",
     events: EVENTS,
     tools: &[

@@ -21,13 +21,16 @@ pub enum FileFormat {
     },
     /// Every file is a hook: a program with the name of its event.
     Programs,
+    /// Hooks are code. `install` writes this text, with `"@COMMAND@"` and `"@FAIL_OPEN@"` replaced by JSON: the words of the
+    /// command, and `true` if a failure must not block. checkrein reads no hooks from such files.
+    Code(&'static str),
 }
 
 impl FileFormat {
     /// Reads the hooks of a file.
     pub(super) fn decode(self, decoder: &mut Decoder<'_>, root: &Node<'_>) {
         match self {
-            Self::None => {
+            Self::None | Self::Code(_) => {
                 let name = decoder.dialect().name;
                 decoder.error("no-files", root.span, format!("checkrein cannot read files of `{name}` yet"));
             }
@@ -41,7 +44,7 @@ impl FileFormat {
     /// Writes hooks as a file. `None`: the format has no file for several hooks.
     pub(super) fn encode(self, dialect: &Dialect, hooks: &[&HookSpec]) -> Option<Encoded> {
         match self {
-            Self::None | Self::Programs => None,
+            Self::None | Self::Programs | Self::Code(_) => None,
             Self::Layout(layout) => Some(layout.encode(dialect, hooks)),
             Self::Custom { encode, .. } => Some(encode(dialect, hooks)),
         }
@@ -49,7 +52,15 @@ impl FileFormat {
 
     /// `true` if checkrein can read hook files of the dialect.
     pub const fn is_known(self) -> bool {
-        !matches!(self, Self::None)
+        !matches!(self, Self::None | Self::Code(_))
+    }
+
+    /// Returns the text of a file with code that `install` writes.
+    pub const fn code(self) -> Option<&'static str> {
+        match self {
+            Self::Code(text) => Some(text),
+            _ => None,
+        }
     }
 
     /// `true` if every file is a hook.

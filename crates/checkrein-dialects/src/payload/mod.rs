@@ -200,6 +200,19 @@ impl Dialect {
         self.find_name(|path| at(payload, path)).map(Cow::into_owned)
     }
 
+    /// Returns the name of an event in payloads.
+    pub fn sent_name_of<'k>(&self, kind: &'k EventKind) -> &'k str {
+        match self.row(kind) {
+            Some(row) => row.event_field.map_or(row.name, |(_, name)| name),
+            None => kind.name(),
+        }
+    }
+
+    /// `true` if the payload has only the start of the tool's input.
+    pub fn has_cut_input(&self, payload: &RawJson) -> bool {
+        self.payload.cut_input.is_some_and(|field| at(payload, field).is_some_and(|entry| entry.value() == "true"))
+    }
+
     fn find_name<'p>(&self, find: impl Fn(&str) -> Option<Entry<'p>>) -> Option<Cow<'p, str>> {
         let text = |path: &str| find(path)?.text();
         let usual = || if self.payload.event.is_empty() { None } else { text(self.payload.event) };

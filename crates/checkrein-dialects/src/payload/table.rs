@@ -11,6 +11,9 @@ pub struct PayloadTable {
     pub all_fields: bool,
     /// `true` if payloads also have the values before rewrites, as `original_input` and so on.
     pub includes_original: bool,
+    /// Field that is `true` if `tool_input` is only the start of the input. Hooks cannot judge such a call. `None`: there is no such
+    /// field.
+    pub cut_input: Option<&'static str>,
 }
 
 /// A field of a payload.

@@ -120,6 +120,7 @@ impl Dialect {
         renderer.texts(verdict, &plan);
         renderer.put_rewrites(plan);
         renderer.avoid_implicit_allow(verdict);
+        renderer.state_no_opinion();
         renderer.finish()
     }
 }
@@ -138,6 +139,11 @@ impl Dialect {
         let is_background = self.row(kind).is_some_and(|row| row.always_background);
         let has_key = has_answers && self.reply.keys.iter().any(is_context);
         !is_background && (has_key || self.plain(kind) == PlainTextUse::Context)
+    }
+
+    /// `true` if the agent needs an answer at events of this kind, even if no hook has an opinion.
+    pub fn needs_answer(&self, kind: &EventKind) -> bool {
+        self.silence_means_allow(kind) || self.reply.no_opinion.is_some_and(|answer| answer.at.fits(self, kind))
     }
 
     /// `true` if the agent treats a hook without an answer as an allow.
@@ -258,7 +264,12 @@ impl VerdictRenderer<'_> {
 
     /// Returns the way in which the agent receives a decision here.
     fn spelling(&self, decision: Decision) -> Option<Spelling> {
-        let by_key = self.keys().find_map(|(index, key)| {
+        self.key_spellings(decision).next().or_else(|| self.exit_code(decision).map(Spelling::Exit))
+    }
+
+    /// Lists the keys with which the agent receives a decision here.
+    fn key_spellings(&self, decision: Decision) -> impl Iterator<Item = Spelling> + use<'_> {
+        self.keys().filter_map(move |(index, key)| {
             let value = match key.means {
                 KeyMeaning::Decision(words) if !key.never_says.contains(&decision) => {
                     let (word, _) = words.iter().find(|(_, means)| *means == decision)?;
@@ -271,8 +282,35 @@ impl VerdictRenderer<'_> {
                 _ => return None,
             };
             Some(Spelling::Key { index, path: key.paths.first()?, value })
-        });
-        by_key.or_else(|| self.exit_code(decision).map(Spelling::Exit))
+        })
+    }
+
+    /// Denies with each key that says so, and with the exit code.
+    fn deny_everywhere(&mut self, reason: &str) {
+        for spelling in self.key_spellings(Decision::Deny).collect::<Vec<_>>() {
+            if let Spelling::Key { index, path, value } = spelling {
+                self.put(path, &value.unwrap_or_else(|| RawJson::string(reason)));
+                self.put_reason(index, reason);
+            }
+        }
+        if let Some(code) = self.exit_code(Decision::Deny) {
+            self.answer.exit = code;
+            reason.clone_into(&mut self.answer.stderr);
+        }
+    }
+
+    /// Renders the reason of the decision whose key has this position.
+    fn put_reason(&mut self, index: usize, reason: &str) {
+        let after = self.keys().skip_while(|(own, _)| *own <= index);
+        let reason_paths: &[&str] = after
+            .take_while(|(_, key)| {
+                !matches!(key.means, KeyMeaning::Decision(_) | KeyMeaning::Flag(..) | KeyMeaning::Because(_))
+            })
+            .find(|(_, key)| matches!(key.means, KeyMeaning::Reason | KeyMeaning::StopReason))
+            .map_or(&[], |(_, key)| if key.at_all_paths { key.paths } else { key.paths.get(..1).unwrap_or_default() });
+        for path in reason_paths.iter().filter(|_| !reason.is_empty()) {
+            self.put(path, &RawJson::string(reason));
+        }
     }
 
     fn exit_code(&self, decision: Decision) -> Option<i32> {
@@ -294,6 +332,11 @@ impl VerdictRenderer<'_> {
 
     /// Renders a decision. Returns `false` if the agent does not support it.
     fn decide(&mut self, decision: Decision, reason: &str) -> bool {
+        let everywhere = decision == Decision::Deny
+            && self.dialect.reply.all_spellings.is_some_and(|scope| scope.fits(self.dialect, self.kind));
+        if everywhere {
+            self.deny_everywhere(reason);
+        }
         match self.spelling(decision) {
             None => return false,
             Some(Spelling::Exit(code)) => {
@@ -301,20 +344,8 @@ impl VerdictRenderer<'_> {
                 reason.clone_into(&mut self.answer.stderr);
             }
             Some(Spelling::Key { index, path, value }) => {
-                let after = self.keys().skip_while(|(own, _)| *own <= index);
-                let reason_paths: &[&str] = after
-                    .take_while(|(_, key)| {
-                        !matches!(key.means, KeyMeaning::Decision(_) | KeyMeaning::Flag(..) | KeyMeaning::Because(_))
-                    })
-                    .find(|(_, key)| matches!(key.means, KeyMeaning::Reason | KeyMeaning::StopReason))
-                    .map_or(
-                        &[],
-                        |(_, key)| if key.at_all_paths { key.paths } else { key.paths.get(..1).unwrap_or_default() },
-                    );
                 self.put(path, &value.unwrap_or_else(|| RawJson::string(reason)));
-                for path in reason_paths.iter().filter(|_| !reason.is_empty()) {
-                    self.put(path, &RawJson::string(reason));
-                }
+                self.put_reason(index, reason);
             }
         }
         self.answer.decision = decision;
@@ -376,6 +407,17 @@ impl VerdictRenderer<'_> {
         {
             self.answer.exit = 1;
             "checkrein has no opinion".clone_into(&mut self.answer.stderr);
+        }
+    }
+
+    /// Renders the answer of an agent that treats silence as a decision.
+    fn state_no_opinion(&mut self) {
+        if let Some(answer) = self.dialect.reply.no_opinion
+            && self.answer.decision == Decision::NoOpinion
+            && answer.at.fits(self.dialect, self.kind)
+            && let Ok(json) = RawJson::parse(answer.json)
+        {
+            self.put(answer.path, &json);
         }
     }
 

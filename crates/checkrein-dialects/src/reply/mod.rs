@@ -11,8 +11,8 @@ mod table;
 
 pub use defect::Defect;
 pub use table::{
-    AnswerDetection, EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, MalformedPolicy, ReasonSource,
-    ReplyTable, UnknownPolicy,
+    AnswerDetection, EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, MalformedPolicy,
+    NoOpinionAnswer, ReasonSource, ReplyTable, UnknownPolicy,
 };
 
 use checkrein_core::{

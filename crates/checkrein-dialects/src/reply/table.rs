@@ -28,6 +28,22 @@ pub struct ReplyTable {
     pub stderr_answers: bool,
     /// Limit of a context, a message or a first prompt in characters. Longer texts are stored in a file.
     pub text_cap: Option<usize>,
+    /// Events at which a denial is rendered with each key for it and with its exit code, for agents whose versions read different
+    /// ones. `None`: the first suitable spelling is enough.
+    pub all_spellings: Option<EventScope>,
+    /// Answer without an opinion, for agents that treat silence as a decision. `None`: silence has no effect.
+    pub no_opinion: Option<NoOpinionAnswer>,
+}
+
+/// Answer to an agent if no hook has an opinion. It must be safe: the agent decides as without hooks, or asks its user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoOpinionAnswer {
+    /// Events that need it.
+    pub at: EventScope,
+    /// Path of the key. Dots lead into objects.
+    pub path: &'static str,
+    /// Value as JSON.
+    pub json: &'static str,
 }
 
 /// Condition for standard output to be an answer.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use checkrein_core::{ChainEnd, DecisionRule, EventKind, FailurePolicy, Grammar, RunOrder};
 
-use super::Provenance;
+use super::{Evidence, Provenance};
 use crate::payload::FieldRow;
 
 /// An event of a dialect: its name and the rules for its hooks. Several rows may have one kind.
@@ -55,8 +55,10 @@ pub struct EventRow {
     /// `true` if `install` adds the event only on request: it is very frequent, its payload has whole conversations, or some
     /// versions do not have it.
     pub opt_in: bool,
-    /// Source of these facts.
+    /// Kind of source of these facts.
     pub known: Provenance,
+    /// Source of these facts. `None`: the dialect's source of this kind.
+    pub evidence: Option<Evidence>,
 }
 
 /// Use of plain text that is not an answer.
@@ -102,6 +104,7 @@ impl EventRow {
             always_background: false,
             opt_in: false,
             known: Provenance::Documented,
+            evidence: None,
         }
     }
 
@@ -211,6 +214,14 @@ impl EventRow {
     #[must_use]
     pub const fn uncertain(mut self) -> Self {
         self.known = Provenance::Uncertain;
+        self
+    }
+
+    /// Sets the source of the facts, if it is not one of the dialect's.
+    #[must_use]
+    pub const fn evidence(mut self, evidence: Evidence) -> Self {
+        self.known = evidence.known;
+        self.evidence = Some(evidence);
         self
     }
 

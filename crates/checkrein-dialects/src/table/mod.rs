@@ -2,7 +2,9 @@
 //!
 //! Agents define their tables in [`agents`](crate::agents). A table contains facts about an agent, and no behaviour of checkrein.
 
+mod borrowed;
 mod event;
+mod evidence;
 mod handler;
 mod host;
 mod process;
@@ -22,7 +24,9 @@ use crate::install::InstallTable;
 use crate::payload::PayloadTable;
 use crate::reply::ReplyTable;
 
+pub use self::borrowed::BorrowedFiles;
 pub use self::event::{EventRow, PlainTextUse};
+pub use self::evidence::{Evidence, Provenance};
 pub use self::handler::{HttpTable, TimeTable};
 pub use self::host::{ExitReason, HostBehavior, HostTable};
 pub use self::process::{Cwd, Data, Environment, ProcessTable, RelativeTo, Shell, VariableRow};
@@ -70,6 +74,10 @@ pub struct Dialect {
     pub host: HostTable,
     /// Settings that make its agent call a hook program. `None`: users add them by hand.
     pub install: Option<InstallTable>,
+    /// Files of other agents that its agent also reads. `None`: none, or it cannot be recognized.
+    pub borrows: Option<BorrowedFiles>,
+    /// Sources of the facts in this table. The first is that of all rows without another one.
+    pub evidence: &'static [Evidence],
     /// Fields that only payloads of another generation have, and that generation.
     pub other_generations: &'static [(&'static str, &'static Dialect)],
 }
@@ -133,29 +141,6 @@ impl ToolRow {
     pub const fn speaks(mut self, field: &'static str) -> Self {
         self.speaks = Some(field);
         self
-    }
-}
-
-/// Source of a fact.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Provenance {
-    /// Observed with the agent.
-    Observed,
-    /// Source code or documentation of the agent.
-    #[default]
-    Documented,
-    /// Other sources, or sources that differ.
-    Uncertain,
-}
-
-impl Provenance {
-    /// Returns the word for it.
-    pub const fn label(self) -> &'static str {
-        match self {
-            Self::Observed => "observed",
-            Self::Documented => "documented",
-            Self::Uncertain => "uncertain",
-        }
     }
 }
 

@@ -88,6 +88,8 @@ pub struct VariableRow {
 pub enum Data {
     /// The dialect's name for the event.
     EventName,
+    /// The name of the event in payloads.
+    SentEventName,
     /// A field, by checkrein's name. Strings stay unchanged; other values are JSON. Dots lead into JSON.
     Field(&'static str),
     /// A field as in [`Field`](Self::Field), with `1` and `0` instead of true and false.

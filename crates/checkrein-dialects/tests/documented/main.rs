@@ -2,11 +2,13 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 mod amazon_q;
+mod antigravity;
 mod augment;
 mod crush;
 mod cursor;
 mod devin;
 mod factory;
+mod grok;
 mod kiro;
 mod vscode;
 mod windsurf;

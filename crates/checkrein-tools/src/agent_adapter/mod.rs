@@ -332,7 +332,7 @@ impl AgentAdapter {
             && !self.announces_at(filter.kind())
             && !self.checks_prompt_at(filter.kind())
             && *filter.kind() != EventKind::PromptSubmit
-            && !self.agent.silence_means_allow(filter.kind());
+            && !self.agent.needs_answer(filter.kind());
         let pending = self.recording.begin();
         if nothing && pending.is_empty() {
             return AgentResponse::default();
@@ -342,6 +342,15 @@ impl AgentAdapter {
             Err(_) if nothing => return AgentResponse::default(),
             Err(why) => return self.fail(Some(filter.kind().clone()), &why, Some((&loaded, &dir))),
         };
+        let judges = |spec: &HookSpec| !spec.background && !spec.info.dry_run;
+        let is_gate = self.agent.is_gate(filter.kind());
+        if is_gate && self.agent.has_cut_input(json) && loaded.hooks.iter().any(judges) {
+            let why = format!(
+                "{} sent only the start of the tool's input, so hooks cannot judge it; use a smaller input",
+                self.agent.title()
+            );
+            return self.fail(Some(filter.kind().clone()), &why, Some((&loaded, &dir)));
+        }
         let response =
             if nothing { AgentResponse::default() } else { self.fire_once(json, &event, loaded, &dir, depth) };
         pending.finish(self.agent, &dir, &event, response)

@@ -9,8 +9,9 @@
 //! without an id can be equal although they are different, such as two refused stops. For these, each answer is used for one
 //! further arrival only, and only if the agent really calls checkrein twice.
 //!
-//! An answer is used for a few seconds only, and then deleted. Some model servers use an id such as `call_0` again, and the state
-//! that a hook reads can change.
+//! An answer to a call with a long id is used for the rest of the session: such ids are random, and never name another call. Other
+//! answers are used for a few seconds only, and then deleted. Some model servers use an id such as `call_0` again, and the state that
+//! a hook reads can change.
 
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
@@ -31,6 +32,12 @@ use crate::install::Installer;
 
 /// Time after an answer in which a further arrival with the same tool-use id gets it. All entries of an agent arrive within it.
 const ID_WINDOW: Duration = Duration::from_secs(10);
+
+/// Shortest tool-use id that is random, and so is never used for another call. Ids of Claude, OpenAI and Gemini models are longer.
+const RANDOM_ID: usize = 16;
+
+/// Time without calls after which a session has ended. A further arrival with a random id gets the answer until then.
+const SESSION_WINDOW: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Time in which a further arrival without an id gets the answer of the first. Agents deliver an event to all entries before they go on.
 const PAIR_WINDOW: Duration = Duration::from_secs(5);
@@ -141,6 +148,8 @@ enum State {
 struct Call {
     path: PathBuf,
     has_id: bool,
+    /// Time in which its answer is used.
+    window: Duration,
 }
 
 impl Call {
@@ -196,9 +205,8 @@ impl Call {
         if text.is_empty() {
             return if age < ABANDONED { State::Running } else { State::Stale };
         }
-        let window = if self.has_id { ID_WINDOW } else { PAIR_WINDOW };
         match serde_json::from_slice(&text) {
-            Ok(answer) if age <= window => State::Answered(Box::new(answer)),
+            Ok(answer) if age <= self.window => State::Answered(Box::new(answer)),
             _ => State::Stale,
         }
     }
@@ -263,20 +271,34 @@ impl AgentAdapter {
     /// Returns the call of a payload. `None`: each arrival is a new call.
     fn call(&self, json: &RawJson, event: &Event, loaded: &Loaded, dir: &Path) -> Option<Call> {
         let counts = matches!(event.kind(), EventKind::PromptSubmit | EventKind::SessionStart);
-        if loaded.hooks.is_empty() && !counts {
+        if loaded.hooks.is_empty() && !counts && !loaded.uses_history {
             return None;
         }
-        let has_id = matches!(event.field("tool_use_id"), Some(Field::Text(id)) if !id.is_empty());
+        let id = match event.field("tool_use_id") {
+            Some(Field::Text(id)) => id.len(),
+            _ => 0,
+        };
+        let has_id = id > 0;
         if !has_id && !self.is_called_twice(dir) {
             return None;
         }
-        let directory = self.state.as_ref()?.join("answers");
+        let state = self.state.as_ref()?;
         let name = self.digest(json, loaded, dir, has_id)?;
+        if id >= RANDOM_ID {
+            let sessions = state.join("calls");
+            let session = format!("{}\0{}", self.agent.name, super::session(event).unwrap_or_default());
+            let directory = sessions.join(sha256_hex(session.as_bytes()));
+            if !directory.exists() {
+                remove_old_sessions(&sessions);
+            }
+            return Some(Call { path: directory.join(name), has_id, window: SESSION_WINDOW });
+        }
+        let directory = state.join("answers");
         // Most calls are never repeated, so their answers are removed here.
         if removes_old(&name) {
             remove_old(&directory);
         }
-        Some(Call { path: directory.join(name), has_id })
+        Some(Call { path: directory.join(name), has_id, window: if has_id { ID_WINDOW } else { PAIR_WINDOW } })
     }
 
     /// `true` if the agent calls an entry of the user's settings and one of the project's settings.
@@ -309,6 +331,17 @@ impl AgentAdapter {
 /// names are digests.
 fn removes_old(name: &str) -> bool {
     name.starts_with('0')
+}
+
+/// Removes the answers of sessions that have ended. The time of a directory is that of its newest answer.
+fn remove_old_sessions(sessions: &Path) {
+    for path in fs::read_dir(sessions).into_iter().flatten().flatten().map(|entry| entry.path()) {
+        let changed = path.symlink_metadata().and_then(|metadata| metadata.modified());
+        let age = changed.ok().and_then(|changed| SystemTime::now().duration_since(changed).ok());
+        if age.is_some_and(|age| age > SESSION_WINDOW) {
+            let _ = fs::remove_dir_all(path);
+        }
+    }
 }
 
 /// Removes answers that are too old to be used. Locked files belong to calls whose hooks still run.

@@ -1,5 +1,6 @@
 //! Payload of an agent, parsed once.
 //!
+//! Some agents also call entries in the files of other agents, so the payload decides which agent sent it.
 //! An invalid payload also yields a [`Request`]: the denial must have the format of the agent's event.
 
 use std::borrow::Cow;
@@ -10,13 +11,13 @@ use super::AgentAdapter;
 
 /// A payload and the adapter that answers it.
 pub(super) struct Request<'p> {
-    /// Adapter for the generation of the agent that sent the payload.
+    /// Adapter for the agent that sent the payload, and its generation.
     pub(super) adapter: Cow<'p, AgentAdapter>,
     pub(super) json: Result<RawJson, JsonError>,
 }
 
 impl AgentAdapter {
-    /// Parses a payload and selects the agent's generation by its fields.
+    /// Parses a payload, recognizes an agent that reads the files of this one, and selects the agent's generation by its fields.
     pub(super) fn read<'p>(&'p self, payload: &'p [u8]) -> Request<'p> {
         let json = RawJson::parse_bytes(payload);
         let has = |field: &str| match &json {
@@ -24,6 +25,12 @@ impl AgentAdapter {
             Err(_) => find_bytes(payload, &format!("\"{field}\"")),
         };
         let mut adapter = Cow::Borrowed(self);
+        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        if let Some(borrower) = self.agent.borrower(json.as_ref().ok(), is_set) {
+            // The entry names the event of the other agent.
+            let own = Self { agent: borrower, event: None, ..self.clone() };
+            return Request { adapter: Cow::Owned(own), json };
+        }
         if self.event.is_none()
             && let Some((_, agent)) = self.agent.other_generations.iter().find(|(field, _)| has(field))
         {

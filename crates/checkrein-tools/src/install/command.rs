@@ -84,17 +84,22 @@ impl Program {
 
     /// Shell command for this call.
     pub(super) fn line(&self, call: &Call) -> String {
-        let mut words = vec![quoted(&self.path.to_string_lossy()), "hook".to_owned(), quoted(&call.agent)];
+        self.words(call).iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Words of the command for this call.
+    pub(super) fn words(&self, call: &Call) -> Vec<String> {
+        let mut words = vec![self.path.to_string_lossy().into_owned(), "hook".to_owned(), call.agent.clone()];
         if let Some(event) = &call.event {
-            words.extend(["--event".to_owned(), quoted(event)]);
+            words.extend(["--event".to_owned(), event.clone()]);
         }
         if call.fail_open {
             words.push("--fail-open".to_owned());
         }
         for (option, dir) in self.dirs.options() {
-            words.extend([option.to_owned(), quoted(&dir.to_string_lossy())]);
+            words.extend([option.to_owned(), dir.to_string_lossy().into_owned()]);
         }
-        words.join(" ")
+        words
     }
 }
 

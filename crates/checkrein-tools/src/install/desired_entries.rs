@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use checkrein_core::{FailurePolicy, TimeClass};
+use checkrein_core::{FailurePolicy, RawJson, TimeClass};
 use checkrein_dialects::{Dialect, EventRow, HookSpec, PlainTextUse};
 
 use super::command::{Call, Program};
@@ -79,10 +79,25 @@ pub(super) fn script(agent: &'static Dialect, row: &EventRow, program: &Program,
     format!("#!/bin/sh\n{MARK}\nexec {}\n", command(agent, row, program, choice))
 }
 
-const MARK: &str = "# Written by `checkrein install`; `checkrein uninstall` takes it away.";
+/// Text of the file with code for an agent whose hooks are code.
+pub(super) fn code(agent: &'static Dialect, program: &Program, choice: &Choice) -> Option<String> {
+    let code = agent.config.format.code()?;
+    let call = Call { agent: agent.name.to_owned(), event: None, fail_open: choice.fail_open };
+    let words: Vec<_> = program.words(&call).iter().map(|word| RawJson::string(word).to_string()).collect();
+    let code = code
+        .replace("\"@COMMAND@\"", &format!("[{}]", words.join(", ")))
+        .replace("\"@FAIL_OPEN@\"", if choice.fail_open { "true" } else { "false" });
+    Some(format!("{CODE_MARK}{}\n\n{code}", program.line(&call)))
+}
 
-/// Command in one of our programs. `None` for other programs.
+const MARK: &str = "# Written by `checkrein install`; `checkrein uninstall` takes it away.";
+const CODE_MARK: &str = "// Written by `checkrein install`; `checkrein uninstall` takes it away.\n// Command: ";
+
+/// Command in one of our programs or files with code. `None` for others.
 pub(super) fn script_command(text: &str) -> Option<&str> {
+    if let Some(rest) = text.strip_prefix(CODE_MARK) {
+        return rest.lines().next();
+    }
     let line = text.strip_prefix("#!/bin/sh\n")?.strip_prefix(MARK)?.strip_prefix("\nexec ")?;
     line.strip_suffix('\n').filter(|line| !line.contains('\n'))
 }

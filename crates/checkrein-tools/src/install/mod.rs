@@ -135,12 +135,19 @@ impl Installer {
         checkrein_dialects::ALL.iter().copied().filter(|dialect| dialect.install.is_some())
     }
 
-    /// `true` if both the user's and the project's settings have entries of checkrein, in different files. Agents that
-    /// [call each entry](checkrein_dialects::HostTable::calls_each_entry) then call it twice for each event, and hooks run once.
+    /// `true` if two settings files that the agent reads have entries of checkrein: the user's, the project's, and those of other
+    /// agents. Agents that [call each entry](checkrein_dialects::HostTable::calls_each_entry) then call it twice for each event,
+    /// and hooks run once.
     pub fn is_installed_twice(agent: &'static Dialect, dir: &Path, place: Locations) -> bool {
         let installer = Self::new(dir, Program::by_name()).place(place);
-        [Scope::User, Scope::Project].into_iter().all(|scope| installer.has_entries(agent, scope))
-            && !installer.has_one_file(agent)
+        let borrowed = agent.borrows.map(|files| files.agents).unwrap_or_default();
+        let others = borrowed.iter().filter_map(|name| checkrein_dialects::find(name));
+        let mut count = 0;
+        for agent in std::iter::once(agent).chain(others) {
+            let scopes = [Scope::User, Scope::Project].into_iter().filter(|scope| installer.has_entries(agent, *scope));
+            count += if installer.has_one_file(agent) { scopes.count().min(1) } else { scopes.count() };
+        }
+        count > 1
     }
 
     /// `true` if the settings of the project are the user's own file, as in the home directory.
@@ -162,7 +169,11 @@ impl Installer {
         let Ok((target, others)) = self.targets(agent, scope) else { return false };
         let dialect = desired_entries::entry_dialect(agent).name;
         let mut paths = std::iter::once(target).chain(others);
-        paths.any(|path| file::read_text(&path).is_some_and(|text| our_entries::has_ours(&text, dialect)))
+        let has_ours = |text: String| match desired_entries::script_command(&text) {
+            Some(command) => our_entries::is_own(command, dialect),
+            None => our_entries::has_ours(&text, dialect),
+        };
+        paths.any(|path| file::read_text(&path).is_some_and(has_ours))
     }
 
     /// Program that entries of this scope call.
@@ -209,7 +220,8 @@ impl Installer {
             })
         };
         let others = checkrein_dialects::ALL.iter().filter(|other| other.agent() != agent.agent());
-        others.filter(|other| other.config.files.iter().any(reads)).map(|other| other.name).collect()
+        let borrows = |other: &Dialect| other.borrows.is_some_and(|files| files.agents.contains(&agent.agent()));
+        others.filter(|other| borrows(other) || other.config.files.iter().any(reads)).map(|other| other.name).collect()
     }
 
     /// Notes for the user about an agent that calls checkrein.

@@ -58,7 +58,7 @@ enum Edit {
     /// Removes our entries for this agent. `entries` are those that an installation would write now.
     Strip { agent: &'static str, entries: String },
     /// Writes a program.
-    WriteFile { agent: &'static str, text: String },
+    WriteFile { agent: &'static str, text: String, is_program: bool },
     /// Removes a program, if it is ours.
     RemoveFile { agent: &'static str },
 }
@@ -141,11 +141,14 @@ impl Installer {
                 let text = desired_entries::script(agent, row, program, &choice);
                 changes.push(Change::new(
                     target.join(row.name),
-                    Edit::WriteFile { agent: dialect, text },
+                    Edit::WriteFile { agent: dialect, text, is_program: true },
                     project,
                     &base,
                 )?);
             }
+        } else if let Some(text) = desired_entries::code(agent, program, &choice) {
+            let edit = Edit::WriteFile { agent: dialect, text, is_program: false };
+            changes.push(Change::new(target.clone(), edit, project, &base)?);
         } else {
             let entries =
                 desired_entries::entries(agent, program, &choice).ok_or_else(|| self.manual_install_error(agent))?;
@@ -182,6 +185,8 @@ impl Installer {
                 let change = Change::new(target.join(row.name), Edit::RemoveFile { agent: dialect }, project, &base)?;
                 changes.extend(change.is_needed().then_some(change));
             }
+        } else if agent.config.format.code().is_some() {
+            changes.push(Change::new(target, Edit::RemoveFile { agent: dialect }, project, &base)?);
         } else {
             let program = self.program_at(scope);
             let entries = desired_entries::entries(agent, program, &self.choice(scope))
@@ -271,7 +276,7 @@ impl Change {
         }
         let done = match &after {
             Some(after) => {
-                file::replace(&read.real, after, matches!(self.edit, Edit::WriteFile { .. }))?;
+                file::replace(&read.real, after, matches!(self.edit, Edit::WriteFile { is_program: true, .. }))?;
                 ChangeResult::Written
             }
             None => {
@@ -324,7 +329,7 @@ impl Edit {
                 Some(text) => without_entries(text, original, agent, entries).map_err(broken),
                 None => Ok(None),
             },
-            Self::WriteFile { agent, text: wanted } => match text {
+            Self::WriteFile { agent, text: wanted, .. } => match text {
                 Some(text) if text != wanted && !is_script(text, agent) => {
                     let command = desired_entries::script_command(wanted).unwrap_or_default().to_owned();
                     Err(InstallError::Taken { path: path.to_owned(), command })

@@ -249,6 +249,8 @@ impl Installer {
         };
         let read = if agent.config.format.is_programs() {
             self.scripts(agent, &installed.path)
+        } else if agent.config.format.code().is_some() {
+            Self::code(agent, &installed.path)
         } else {
             self.entries(agent, scope, &installed.path)
         };
@@ -327,7 +329,20 @@ impl Installer {
             }
         }
         let hooks = parse_tree(&text).map(|root| own_hooks(&root, dialect.name)).unwrap_or_default();
-        Ok((entries, Texts { hooks, scripts: Vec::new() }))
+        Ok((entries, Texts { hooks, ..Texts::default() }))
+    }
+
+    /// Our file with code, which calls checkrein at all events.
+    fn code(agent: &'static Dialect, path: &Path) -> Result<(Vec<Entry>, Texts), String> {
+        let Some(text) = file::read(path, None).map_err(|error| error.to_string())?.text else {
+            return Ok((Vec::new(), Texts::default()));
+        };
+        let Some(command) = desired_entries::script_command(&text).filter(|command| is_own(command, agent.name)) else {
+            return Ok((Vec::new(), Texts::default()));
+        };
+        let entry = |event| Entry { event, command: command.to_owned() };
+        let entries = desired_entries::events(agent, false).map(entry).collect();
+        Ok((entries, Texts { code: Some(text), ..Texts::default() }))
     }
 
     /// Our programs in a directory.
@@ -361,6 +376,8 @@ struct Texts {
     /// Path of keys and canonical text of each entry.
     hooks: Vec<(String, String)>,
     scripts: Vec<Script>,
+    /// A file with code.
+    code: Option<String>,
 }
 
 struct Script {
@@ -373,6 +390,9 @@ impl Texts {
     /// Differences from the texts of a new installation, one sentence each.
     fn changed(&self, agent: &'static Dialect, program: &Program, choice: &Choice) -> Vec<String> {
         let mut changed = Vec::new();
+        if self.code.is_some() && self.code != desired_entries::code(agent, program, choice) {
+            changed.push("the plugin is modified or outdated".to_owned());
+        }
         for script in &self.scripts {
             if script.text != desired_entries::script(agent, script.event, program, choice) {
                 changed.push(format!("the program for {} is modified or outdated", script.event.name));

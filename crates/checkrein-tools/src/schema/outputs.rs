@@ -229,6 +229,12 @@ pub fn check() -> Value {
 /// Schema of the output of `events --json`.
 pub fn events() -> Value {
     let answer = object(&[("stdout", json!(true)), ("stderr", text()), ("exit", json!({ "type": "integer" }))]);
+    let evidence = object(&[
+        ("known", json!({ "enum": ["observed", "documented", "uncertain"] })),
+        ("source", text()),
+        ("version", text()),
+        ("date", text()),
+    ]);
     let event = object(&[
         ("name", text()),
         ("kind", event_kind()),
@@ -236,6 +242,7 @@ pub fn events() -> Value {
         ("matched_on", or_null(&text())),
         ("may", list_of(&text())),
         ("timeout_s", at_least_0()),
+        ("evidence", or_null(&evidence)),
         ("payload", json!(true)),
         ("answer", answer),
     ]);

@@ -67,6 +67,7 @@ impl Drop for Variables {
 fn value(data: Data, dialect: &Dialect, event: &Event, project: &Path) -> Option<String> {
     let kind = event.kind();
     match data {
+        Data::SentEventName => Some(dialect.sent_name_of(&kind).to_owned()),
         Data::EventName => Some(dialect.name_of(&kind).unwrap_or(kind.name()).to_owned()),
         Data::Fixed(text) => Some(text.to_owned()),
         Data::ProjectDir => Some(project.to_string_lossy().into_owned()),

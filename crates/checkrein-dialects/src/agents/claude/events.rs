@@ -12,13 +12,18 @@ const TOOL: &[FieldRow] = &[
     FieldRow::same("tool_use_id"),
     FieldRow::same("mcp_server"),
 ];
-const REQUEST: &[FieldRow] =
-    &[FieldRow::same("tool_name"), FieldRow::same("tool_input"), FieldRow::same("permission_suggestions")];
+const REQUEST: &[FieldRow] = &[
+    FieldRow::same("tool_name"),
+    FieldRow::same("tool_input"),
+    FieldRow::same("permission_suggestions"),
+    FieldRow::same("mcp_server"),
+];
 const DENIED: &[FieldRow] = &[
     FieldRow::same("tool_name"),
     FieldRow::same("tool_input"),
     FieldRow::same("tool_use_id"),
     FieldRow::same("reason"),
+    FieldRow::same("mcp_server"),
 ];
 const DONE: &[FieldRow] = &[
     FieldRow::same("tool_name"),
@@ -26,6 +31,7 @@ const DONE: &[FieldRow] = &[
     FieldRow::same("tool_response").or("null"),
     FieldRow::same("tool_use_id"),
     FieldRow::same("duration_ms"),
+    FieldRow::same("mcp_server"),
 ];
 const FAILED: &[FieldRow] = &[
     FieldRow::same("tool_name"),
@@ -34,6 +40,7 @@ const FAILED: &[FieldRow] = &[
     FieldRow::same("error"),
     FieldRow::same("is_interrupt"),
     FieldRow::same("duration_ms"),
+    FieldRow::same("mcp_server"),
 ];
 const STOP: &[FieldRow] = &[
     FieldRow::same("stop_hook_active").or("false"),

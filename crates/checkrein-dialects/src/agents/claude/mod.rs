@@ -32,6 +32,7 @@ pub static DIALECT: Dialect = CLAUDE;
 
 const CLAUDE: Dialect = Dialect {
     name: "claude",
+    evidence: crate::agents::evidence::CLAUDE,
     title: "Claude Code",
     events: events::EVENTS,
     tools: TOOLS,
@@ -153,6 +154,8 @@ const COMMON: &[FieldRow] = &[
     FieldRow::same("transcript_path").or(EMPTY),
     FieldRow::same("cwd").or(EMPTY),
     FieldRow::same("permission_mode"),
+    // Since 2.1.326, in every payload that belongs to a prompt.
+    FieldRow::same("prompt_id"),
     FieldRow::same("agent_id"),
     FieldRow::same("agent_type"),
 ];

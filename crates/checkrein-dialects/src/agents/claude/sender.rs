@@ -14,6 +14,7 @@ use crate::table::{Dialect, Environment, EventRow, HttpTable, ProcessTable, Shel
 /// Dialect `claude@sender`.
 pub static SENDER: Dialect = Dialect {
     name: "claude@sender",
+    evidence: crate::agents::evidence::CLAUDE_SENDER,
     events: EVENTS,
     matcher: Grammar::new(
         &["*"],

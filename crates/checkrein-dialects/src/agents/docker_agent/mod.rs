@@ -36,6 +36,7 @@ pub use flags::{FLAGS, UnknownFlag, hooks_from_flags};
 /// Dialect of the newest generation.
 pub static DIALECT: Dialect = Dialect {
     name: "docker-agent",
+    evidence: crate::agents::evidence::DOCKER_AGENT,
     events: event::NEWEST,
     tools: TOOLS,
     mcp: McpNames::UNKNOWN,
@@ -69,6 +70,7 @@ pub static DIALECT: Dialect = Dialect {
 /// Dialect of the generation with twelve events.
 pub static G2: Dialect = Dialect {
     name: "docker-agent@g2",
+    evidence: crate::agents::evidence::DOCKER_AGENT_G2,
     events: event::G2,
     tools: TOOLS,
     mcp: McpNames::UNKNOWN,

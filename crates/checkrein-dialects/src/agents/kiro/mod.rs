@@ -23,6 +23,7 @@ mod file;
 /// Dialect of Kiro.
 pub static DIALECT: Dialect = Dialect {
     name: "kiro",
+    evidence: crate::agents::evidence::KIRO,
     title: "Kiro",
     events: EVENTS,
     tools: TOOLS,

@@ -163,16 +163,19 @@ impl HookFileLayout {
                     self.flat_entry(decoder, entry, at);
                 }
             }
-            _ => {
-                let Ok(events) = decoder.object(events, self.root) else {
-                    let place = decoder.place(events.span);
-                    decoder.unreadable(&format!("`{}` is not an object", self.root), place);
-                    return;
-                };
-                for event in events.iter().filter(|event| !self.beside.contains(&&*event.key)) {
-                    self.event(decoder, event);
-                }
-            }
+            _ => self.decode_events(decoder, events, self.root),
+        }
+    }
+
+    /// Reads an object with events. `name` is its key.
+    pub(crate) fn decode_events(&self, decoder: &mut Decoder<'_>, events: &Node<'_>, name: &str) {
+        let Ok(members) = decoder.object(events, name) else {
+            let place = decoder.place(events.span);
+            decoder.unreadable(&format!("`{name}` is not an object"), place);
+            return;
+        };
+        for event in members.iter().filter(|event| !self.beside.contains(&&*event.key)) {
+            self.event(decoder, event);
         }
     }
 
