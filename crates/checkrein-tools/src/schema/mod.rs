@@ -131,6 +131,7 @@ pub fn config() -> Value {
             "disableAllHooks": flag("`true` disables all hooks except managed ones."),
             "unguarded_subagents": { "enum": ["ask", "allow"], "description": "Some agents call no hooks for the tools of their sub-agents. `ask` (default): if a hook guards tools, the user is asked before such a sub-agent starts, and it is denied if the agent cannot ask. `allow`: it starts. Managed and user files only." },
             "allow_skip": { "type": "boolean", "description": "`true` allows the variables `CHECKREIN=0` and `CHECKREIN_SKIP` to skip hooks under an agent, too. A project's settings could set them there. Managed and user files only." },
+            "log": flag("`false` turns off the decision log, which `checkrein coverage` and `checkrein log` read. Default: true. Managed and user files only."),
             "deny_by_command": flag("`false` keeps a denied command of Cline from becoming a command that prints the reason and fails. Default: true. Managed and user files only."),
             "dry_run": flag("Makes the hooks of this file and of the files that it includes dry runs: they are recorded and have no effect."),
             "env_allow": { "type": "array", "items": { "type": "string" }, "description": "Names of variables that hooks of other agents get although they look like secrets or make programs load code; `*` for all. Managed and user files only." },

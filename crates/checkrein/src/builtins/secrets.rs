@@ -164,7 +164,7 @@ fn note(name: &str) -> Cow<'static, str> {
 }
 
 /// Returns the text with its secrets redacted.
-pub(crate) fn redacted_text(text: &str) -> Cow<'_, str> {
+pub fn redacted_text(text: &str) -> Cow<'_, str> {
     let mut clean = Cow::Borrowed(text);
     loop {
         // Repeated until nothing is found, for the reason given in `redact_json`.

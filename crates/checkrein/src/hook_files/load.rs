@@ -53,6 +53,7 @@ pub(super) fn load(parts: &[SourceSet]) -> Loaded {
     }
     let (allow_skip, unguarded_subagents) = (merge::allow_skip(&files), merge::unguarded_subagents(&files));
     let deny_by_command = merge::deny_by_command(&files);
+    let log = merge::log(&files);
     let settings = effective_settings::effective(&files);
     let (hooks, files): (Vec<_>, Vec<_>) = files.into_iter().map(|file| (file.hooks, file.state)).unzip();
     let mut all = Vec::with_capacity(hooks.iter().map(Vec::len).sum());
@@ -64,6 +65,7 @@ pub(super) fn load(parts: &[SourceSet]) -> Loaded {
         allow_skip,
         unguarded_subagents,
         deny_by_command,
+        log,
         audit,
         settings,
         files,
