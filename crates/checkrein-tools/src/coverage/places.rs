@@ -78,7 +78,12 @@ fn visit(dir: &Path, components: &[&str], found: &mut Found, visited: &mut usize
             found.problems.push(format!("{}: more than {MAX_VISITED} files; the rest is not read", dir.display()));
             return;
         }
-        if kind.is_symlink() || !(kind.is_dir() || kind.is_file()) {
+        // A link to a directory may hide sessions. Other odd files do so only in the place of a session file.
+        let is_odd = match rest.is_empty() {
+            true => !(kind.is_file() || kind.is_dir()),
+            false => kind.is_symlink() && path.is_dir(),
+        };
+        if is_odd {
             found.problems.push(format!("{}: not a regular file or directory, so not read", path.display()));
         } else if rest.is_empty() && kind.is_file() {
             found.files.push(path);

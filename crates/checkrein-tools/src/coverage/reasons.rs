@@ -10,7 +10,7 @@ use super::records::{Rec, RecordedEvent, Records, Source};
 use super::report::{Setup, State};
 
 /// A reason.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Reason {
     /// Code for programs.
     pub code: &'static str,

@@ -21,7 +21,7 @@ use crate::decision_log::DecisionLog;
 const IN_FLIGHT: SignedDuration = SignedDuration::from_secs(60);
 
 /// State of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
     /// One record, and the outcome agrees with it.
@@ -53,7 +53,7 @@ impl State {
 }
 
 /// Number of calls in each state.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[non_exhaustive]
 pub struct Counts {
     /// All calls.
@@ -104,7 +104,7 @@ impl Counts {
 }
 
 /// A call that is not simply judged.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 #[non_exhaustive]
 pub struct CallReport {
     /// State.
@@ -135,7 +135,7 @@ pub struct CallReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked: Option<bool>,
     /// Answers that the agent got.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<Decision>,
     /// `true` if the call was joined without an id.
     pub weak: bool,
@@ -145,7 +145,7 @@ pub struct CallReport {
 }
 
 /// One session.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 #[non_exhaustive]
 pub struct SessionReport {
     /// Agent.
@@ -169,17 +169,17 @@ pub struct SessionReport {
     /// Lines of unknown kinds.
     pub unknown_lines: u64,
     /// Names of these kinds.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown_kinds: Vec<String>,
     /// Reasons why parts of the session cannot be told.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
     /// Files that were read.
     pub files: Vec<PathBuf>,
 }
 
 /// Coverage of all sessions.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, schemars::JsonSchema)]
 #[non_exhaustive]
 pub struct Report {
     /// Text for people: the result in one sentence.
@@ -193,7 +193,7 @@ pub struct Report {
     /// Calls that are not simply judged.
     pub calls: Vec<CallReport>,
     /// Files that could not be read, and other problems.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
     #[serde(skip)]
     window: Window,
@@ -438,6 +438,11 @@ fn problems(session: &Session) -> Vec<String> {
 }
 
 impl Filter {
+    /// Sets the time of the oldest call, in milliseconds since 1970.
+    pub fn set_since(&mut self, millis: i64) {
+        self.since = Timestamp::from_millisecond(millis).ok();
+    }
+
     fn takes(&self, session: &Session) -> bool {
         let is_session = self.session.as_deref().is_none_or(|start| session.id.starts_with(start));
         let is_project = self

@@ -11,11 +11,13 @@
 mod digest;
 mod entry;
 mod read;
+mod time;
 mod write;
 
 pub use digest::{digest, gist};
 pub use entry::{DecisionEntry, EntryKind};
 pub use read::{Decisions, Follow};
+pub use time::local_time;
 pub use write::DecisionLog;
 
 pub(crate) use entry::{Answered, bounded_id};

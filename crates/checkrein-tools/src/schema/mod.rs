@@ -53,6 +53,9 @@ pub const ALL: &[Schema] = &[
     Schema { name: "audit-line", about: "lines of the audit log", make: audit_line },
     Schema { name: "audit", about: "output of `audit --json`: result of `verify`, or a list of lines", make: audit },
     Schema { name: "audit-dry-runs", about: "output of `audit dry-runs --json`", make: audit_dry_runs },
+    Schema { name: "log-line", about: "lines of the decision log, and of `log --follow --json`", make: log_line },
+    Schema { name: "log", about: "output of `log --json`", make: log },
+    Schema { name: "coverage", about: "output of `coverage --json`", make: coverage },
     Schema { name: "recording", about: "lines of recordings of `record`", make: recording },
     Schema { name: "record-status", about: "output of `record --json`", make: record_status },
     Schema { name: "replay", about: "output of `replay --json`", make: replay },
@@ -322,6 +325,21 @@ pub fn test_cases() -> Value {
 /// Schema of the output of `test --json`.
 pub fn test_report() -> Value {
     titled(schemars::schema_for!(crate::hook_tests::TestReport), "Report of hook tests")
+}
+
+/// Schema of a line of the decision log.
+pub fn log_line() -> Value {
+    titled(schemars::schema_for!(crate::decision_log::DecisionEntry), "One line of the decision log")
+}
+
+/// Schema of the output of `log --json`.
+pub fn log() -> Value {
+    titled(schemars::schema_for!(Vec<crate::decision_log::DecisionEntry>), "Lines of the decision log, oldest first")
+}
+
+/// Schema of the output of `coverage --json`.
+pub fn coverage() -> Value {
+    titled(schemars::schema_for!(crate::coverage::Report), "Coverage: which tool calls of agents were judged")
 }
 
 /// Schema of a line of the audit log.
