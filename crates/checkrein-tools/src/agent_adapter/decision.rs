@@ -9,6 +9,9 @@ use super::{AgentAdapter, AgentResponse, Phase};
 use crate::coverage::missed_in_turn;
 use crate::decision_log::Answered;
 
+/// Maximum length of a directory in a line, in bytes.
+const MAX_PATH: usize = 4096;
+
 /// Parts of an event that its line needs.
 #[derive(Debug, Default)]
 pub(super) struct Logged {
@@ -49,7 +52,7 @@ impl AgentAdapter {
             answer: &response.answer,
             duration: start.elapsed(),
         };
-        let project = project.ok().map(|dir| dir.to_string_lossy().chars().take(1000).collect());
+        let project = project.ok().map(|dir| dir.to_string_lossy().into_owned()).filter(|dir| dir.len() <= MAX_PATH);
         // The answer is more important than the log.
         let _ = log.append_answer(&answered, project);
     }

@@ -31,7 +31,7 @@ pub struct Session {
     pub broken_lines: u64,
     /// Number of calls beyond the limit.
     pub dropped_calls: u64,
-    /// Reason why nothing can be told about the session, such as an unknown version.
+    /// Reason why the state of the session's calls is unknown, such as an unknown version.
     pub problem: Option<String>,
     /// Notes about parts that the files do not contain.
     pub notes: Vec<String>,
@@ -53,13 +53,13 @@ pub struct ToolCall {
     pub time: Option<Timestamp>,
     /// Sub-agent that made the call. `None`: the main agent.
     pub subagent: Option<Subagent>,
-    /// What happened with the call.
+    /// Result of the call.
     pub outcome: Outcome,
     /// `true` if the agent asked the user. `None`: its files do not say.
     pub asked: Option<bool>,
     /// `true` if the agent reports that its hook failed.
     pub hook_failed: bool,
-    /// Reason why nothing can be told about this call.
+    /// Reason why the state of this call is unknown.
     pub unclear: Option<&'static str>,
 }
 
@@ -74,7 +74,7 @@ pub struct Subagent {
     pub kind: Option<String>,
 }
 
-/// What happened with a call, as the agent's files tell it.
+/// Result of a call, as the agent's files show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {

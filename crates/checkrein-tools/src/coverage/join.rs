@@ -6,7 +6,7 @@
 //!
 //! Each record is used once. A record that fits no call is ignored: more records than calls never make a call judged.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use checkrein_core::Decision;
 
@@ -31,11 +31,8 @@ pub(super) fn join(session: &Session, records: &Records) -> Vec<Option<Match>> {
     let mut found = vec![None; calls.len()];
     // Hooks of some sub-agents get the id of the sub-agent as the session.
     let mut ids = vec![session.id.as_str()];
-    for id in calls.iter().filter_map(|call| call.subagent.as_ref()?.id.as_deref()) {
-        if !ids.contains(&id) {
-            ids.push(id);
-        }
-    }
+    let mut seen = HashSet::from([session.id.as_str()]);
+    ids.extend(calls.iter().filter_map(|call| call.subagent.as_ref()?.id.as_deref()).filter(|id| seen.insert(id)));
     let all: Vec<&Rec> = ids.iter().flat_map(|id| records.of_session(session.agent, id)).collect();
     let steps = [
         (Source::Log, RecordedEvent::Gate),

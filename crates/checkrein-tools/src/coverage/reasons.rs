@@ -24,7 +24,8 @@ pub(super) fn reason(code: &'static str, text: impl Into<String>) -> Reason {
 
 /// Everything that is known about a session without a record for some call.
 pub(super) struct Evidence<'a> {
-    pub(super) session: &'a Session,
+    agent: &'static str,
+    id: String,
     pub(super) title: &'static str,
     pub(super) records: &'a Records,
     pub(super) setup: &'a Setup,
@@ -33,9 +34,17 @@ pub(super) struct Evidence<'a> {
 }
 
 impl<'a> Evidence<'a> {
-    pub(super) fn new(session: &'a Session, title: &'static str, records: &'a Records, setup: &'a Setup) -> Self {
+    pub(super) fn new(session: &Session, title: &'static str, records: &'a Records, setup: &'a Setup) -> Self {
         let own = records.of_session(session.agent, &session.id).iter().collect();
-        Self { session, title, records, setup, own, tools: Tools::new(session.agent) }
+        Self {
+            agent: session.agent,
+            id: session.id.clone(),
+            title,
+            records,
+            setup,
+            own,
+            tools: Tools::new(session.agent),
+        }
     }
 
     /// Returns the state of a call without a record.
@@ -62,7 +71,7 @@ impl<'a> Evidence<'a> {
         if !self.setup.log_is_on {
             return (State::CannotTell, reason("log_off", "the decision log is off (`log: false`)"));
         }
-        if let Some(other) = self.records.other_agent(self.session.agent, &self.session.id) {
+        if let Some(other) = self.records.other_agent(self.agent, &self.id) {
             let text =
                 format!("no record for {}; checkrein recorded a session with this id for agent `{other}`", self.title);
             return (State::NotJudged, reason("other_agent", text));
@@ -102,7 +111,7 @@ impl<'a> Evidence<'a> {
         if let Some(subagent) = &call.subagent {
             let is_seen = subagent.id.as_deref().is_some_and(|id| {
                 gates().any(|rec| rec.subagent.as_deref() == Some(id))
-                    || !self.records.of_session(self.session.agent, id).is_empty()
+                    || !self.records.of_session(self.agent, id).is_empty()
             });
             if !is_seen {
                 let kind = subagent.kind.as_deref().or(subagent.id.as_deref()).unwrap_or("unknown");
@@ -124,12 +133,12 @@ impl<'a> Evidence<'a> {
 
     /// checkrein was never called in this session.
     fn unseen_session(&self) -> Reason {
-        let dialect: Option<&'static Dialect> = checkrein_dialects::find(self.session.agent);
+        let dialect: Option<&'static Dialect> = checkrein_dialects::find(self.agent);
         match dialect.and_then(|dialect| self.setup.is_installed(dialect.name)) {
             Some(false) => {
                 let text = format!(
                     "checkrein has no entry in the settings of {} now; run `checkrein install {}`",
-                    self.title, self.session.agent
+                    self.title, self.agent
                 );
                 reason("not_installed", text)
             }

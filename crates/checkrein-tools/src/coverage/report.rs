@@ -129,7 +129,7 @@ pub struct CallReport {
     /// Time, UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
-    /// What happened with the call.
+    /// Result of the call.
     pub outcome: Outcome,
     /// `true` if the agent asked the user, if its files say so.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -171,7 +171,7 @@ pub struct SessionReport {
     /// Names of these kinds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown_kinds: Vec<String>,
-    /// Reasons why parts of the session cannot be told.
+    /// Reasons why the state of parts of the session is unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
     /// Files that were read.
@@ -186,7 +186,7 @@ pub struct Report {
     pub summary: String,
     /// Counts of all calls.
     pub counts: Counts,
-    /// Number of sessions about which something cannot be told.
+    /// Number of sessions that are not fully readable.
     pub unclear_sessions: u64,
     /// All sessions, by agent and time.
     pub sessions: Vec<SessionReport>,
@@ -269,24 +269,24 @@ impl Report {
         self.window
     }
 
-    fn add(&mut self, session: Session, records: &Records, filter: &Filter, setup: &Setup) {
+    fn add(&mut self, mut session: Session, records: &Records, filter: &Filter, setup: &Setup) {
         let title = Format::of(session.agent).map_or(session.agent, |format| format.title);
         let matches = join(&session, records);
         let evidence = Evidence::new(&session, title, records, setup);
         let (mut counts, mut first) = (Counts::default(), None);
         let now = Timestamp::now();
-        for (call, found) in session.calls.iter().zip(matches) {
+        for (call, found) in std::mem::take(&mut session.calls).into_iter().zip(matches) {
             let is_old = filter.since.zip(call.time).is_some_and(|(since, time)| time < since);
-            if is_old || is_in_flight(call, found.as_ref(), now) {
+            if is_old || is_in_flight(&call, found.as_ref(), now) {
                 continue;
             }
             let time = call.time.map(|time| format!("{time:.3}"));
             first = first.or_else(|| time.clone());
             let (state, reason) = match (&found, &session.problem) {
                 (_, Some(problem)) => (State::CannotTell, Some(reason("session", problem.clone()))),
-                (Some(found), None) => judged(call, found),
+                (Some(found), None) => judged(&call, found),
                 (None, None) => {
-                    let (state, reason) = evidence.missing(call);
+                    let (state, reason) = evidence.missing(&call);
                     (state, Some(reason))
                 }
             };
@@ -333,7 +333,7 @@ impl Report {
                 .map(|(who, count)| format!("{} by {who} ran against the answer", thousands(count))),
         );
         if counts.cannot_tell > 0 {
-            parts.push(format!("{} cannot be told", thousands(counts.cannot_tell)));
+            parts.push(format!("the state of {} is unknown", thousands(counts.cannot_tell)));
         }
         if self.unclear_sessions > 0 {
             let noun = if self.unclear_sessions == 1 { "session is" } else { "sessions are" };
@@ -395,7 +395,7 @@ fn is_in_flight(call: &ToolCall, found: Option<&Match>, now: Timestamp) -> bool 
 }
 
 fn call_report(
-    call: &ToolCall,
+    call: ToolCall,
     session: &Session,
     state: State,
     found: Match,
@@ -406,11 +406,11 @@ fn call_report(
         state,
         agent: session.agent,
         session: session.id.clone(),
-        subagent: call.subagent.clone(),
-        call: call.id.clone(),
-        tool: call.tool.clone(),
-        command: call.command.clone(),
-        digest: call.digest.clone(),
+        subagent: call.subagent,
+        call: call.id,
+        tool: call.tool,
+        command: call.command,
+        digest: call.digest,
         time,
         outcome: call.outcome,
         asked: call.asked,
@@ -420,7 +420,7 @@ fn call_report(
     }
 }
 
-/// Returns the reasons why parts of a session cannot be told.
+/// Returns the reasons why the state of parts of a session is unknown.
 fn problems(session: &Session) -> Vec<String> {
     let mut problems: Vec<String> = session.problem.iter().cloned().collect();
     if session.broken_lines > 0 {

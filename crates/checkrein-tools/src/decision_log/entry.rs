@@ -7,7 +7,7 @@ use checkrein_core::{Decision, Event, EventKind, RawJson, Record};
 use checkrein_dialects::Answer;
 use serde::{Deserialize, Serialize};
 
-use super::digest::{digest, gist, short};
+use super::digest::{digest_json, quick_gist, short};
 
 /// Fields of a payload with the id of a call, the best first. The session files of agents use the same id. Qwen Code also sends a
 /// `tool_use_id` that is nowhere else.
@@ -93,7 +93,7 @@ impl EntryKind {
     }
 }
 
-/// Maximum number of characters of an id. Longer ones are cut, here and in session files.
+/// Maximum length of an id, in bytes. Longer ones are cut, here and in session files.
 const MAX_ID: usize = 200;
 
 /// Maximum number of hooks in an entry.
@@ -104,7 +104,11 @@ pub(crate) fn bounded_id(id: &str) -> Option<String> {
     if id.is_empty() {
         return None;
     }
-    Some(id.chars().take(MAX_ID).collect())
+    let mut end = id.len().min(MAX_ID);
+    while !id.is_char_boundary(end) {
+        end -= 1;
+    }
+    Some(id[..end].to_owned())
 }
 
 fn hook_ids(record: &Record) -> Vec<String> {
@@ -176,9 +180,9 @@ impl Answered<'_> {
             event: event.kind().name().to_owned(),
             call: sent.or_else(|| text("tool_use_id")).and_then(|id| bounded_id(&id)),
             tool: event.tool_name().map(short),
-            digest: input.map(|input| digest(input.as_str())),
-            rewritten: effective.map(|input| digest(input.as_str())),
-            command: input.and_then(|input| gist(input.as_str())),
+            digest: input.map(digest_json),
+            rewritten: effective.map(digest_json),
+            command: input.and_then(quick_gist),
             verdict,
             told: (told.decision != verdict).then_some(told.decision),
             reason: told.reason.map(short),

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use checkrein::internal::line_file;
-use jiff::Timestamp;
 
 use super::entry::{Answered, DecisionEntry};
 use super::read::{Decisions, Follow};
+use super::time::now;
 
 /// Name of the current file in the state directory.
 const NAME: &str = "decisions.jsonl";
@@ -77,7 +77,7 @@ impl DecisionLog {
     /// # Errors
     /// The file cannot be written.
     pub fn append(&self, mut entry: DecisionEntry) -> io::Result<()> {
-        entry.time = format!("{:.3}", Timestamp::now());
+        entry.time = now();
         let line = line(&entry)?;
         let mut file = line_file::open(&self.path)?;
         let mut length = file.metadata()?.len();

@@ -24,15 +24,12 @@ use crate::exit::{self, Exit};
 ///
 /// Reads the session files that agents write themselves, lists every tool call of the agents and their sub-agents, and compares it with
 /// the decision log and the audit log. A call is judged only if a log proves it.
+///
+/// States: `judged` (checkrein answered, and the agent obeyed), `judged-twice` (delivered more than once, with the same answer),
+/// `not-obeyed` (denied, and ran anyway; or ran without the question), `not-judged` (no record), `cannot-tell` (unknown format,
+/// damaged file, or no log of that time).
 #[derive(Debug, clap::Args)]
-#[command(after_help = "States:
-  judged        checkrein answered, and the agent obeyed
-  judged-twice  delivered more than once, with the same answer
-  not-obeyed    denied, and ran anyway; or ran without the question
-  not-judged    no record, with the reason where it is known
-  cannot-tell   unknown format, damaged file, or no log of that time
-
-Exit codes:
+#[command(after_help = "Exit codes:
   0   success
   1   a call has a state of --fail-on; or nothing could be read
   64  usage error

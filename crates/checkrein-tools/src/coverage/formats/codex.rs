@@ -266,7 +266,7 @@ impl Codex {
         found.outcome(subagent.as_deref(), id, Outcome::Denied);
     }
 
-    /// A script is no call of its own: its calls are judged. If none is known, nothing can be told about it.
+    /// A script is no call of its own: its calls are judged. If none is known, its state is unknown.
     fn end_script(&mut self, found: &mut Builder) {
         let Some(id) = self.script.take() else { return };
         let subagent = self.subagent.as_ref().and_then(|subagent| subagent.id.clone());

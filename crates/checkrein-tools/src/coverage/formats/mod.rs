@@ -50,7 +50,7 @@ pub struct Format {
     pub(super) reader: Reader,
 }
 
-/// How a file is read.
+/// Reader of a file.
 #[derive(Debug)]
 pub(super) enum Reader {
     /// One JSON value per line.
