@@ -3,6 +3,8 @@
 //! The captures are not part of the repository. `CHECKREIN_CAPTURES` names their directory, which has `AGENT/RUN/` with the agent's files
 //! at their places in the home directory, and `audit.jsonl`. Without it, the tests are skipped.
 
+#![allow(clippy::unwrap_used, reason = "a test that fails may say so")]
+
 use std::path::{Path, PathBuf};
 
 use checkrein::audit::AuditLog;

@@ -161,8 +161,8 @@ fn by_digest(calls: &[ToolCall], records: &[&Rec], tools: &Tools, found: &mut [O
 
 /// Adds a further delivery to a call that has a record.
 fn attach(calls: &[ToolCall], positions: &[usize], record: &Rec, found: &mut [Option<Match>]) -> bool {
-    let matched = || positions.iter().copied().filter(|position| found[*position].is_some());
-    let same = matched().filter(|position| has_digest(record, &calls[*position])).last();
+    let matched = positions.iter().rev().copied().filter(|position| found[*position].is_some());
+    let same = { matched }.find(|position| has_digest(record, &calls[*position]));
     let Some(position) = same else { return false };
     if let Some(found) = &mut found[position] {
         found.answers.push(record.answer);

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 
 use checkrein::audit::{AuditError, AuditLog};
-use checkrein_core::{Decision, EventKind};
+use checkrein_core::{Decision, EventKind, RawJson};
 use jiff::Timestamp;
 
 use crate::decision_log::{DecisionEntry, DecisionLog, EntryKind, bounded_id, digest, gist};
@@ -160,8 +160,8 @@ impl Records {
                 continue;
             }
             let verdict = &record.verdict;
-            let original = verdict.original_input.as_ref().map(|input| input.as_str());
-            let effective = verdict.effective_input.as_ref().map(|input| input.as_str());
+            let original = verdict.original_input.as_ref().map(RawJson::as_str);
+            let effective = verdict.effective_input.as_ref().map(RawJson::as_str);
             let rec = Rec {
                 source: Source::Audit,
                 event: RecordedEvent::named(&record.event),

@@ -1,5 +1,6 @@
 //! [`DecisionEntry`]: one line of the decision log.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use checkrein_core::payload::Field;
@@ -220,8 +221,115 @@ impl DecisionEntry {
         }
     }
 
+    /// Returns the line of this entry, as serde would write it. The writer of JSON strings has run before in this process; the
+    /// general serializer has not, and costs some page faults.
+    pub(super) fn line(&self) -> String {
+        let mut line = Line(String::with_capacity(512));
+        line.text("time", &self.time);
+        if !self.kind.is_event() {
+            line.text("kind", "start");
+        }
+        let texts = [
+            ("agent", Some(&self.agent)),
+            ("session", self.session.as_ref()),
+            ("project", self.project.as_ref()),
+            ("subagent", self.subagent.as_ref()),
+            ("event", Some(&self.event)),
+            ("call", self.call.as_ref()),
+            ("tool", self.tool.as_ref()),
+            ("digest", self.digest.as_ref()),
+            ("rewritten", self.rewritten.as_ref()),
+            ("command", self.command.as_ref()),
+        ];
+        for (key, text) in texts {
+            if let Some(text) = text.filter(|text| !text.is_empty()) {
+                line.text(key, text);
+            }
+        }
+        line.text("verdict", self.verdict.name());
+        if let Some(told) = self.told {
+            line.text("told", told.name());
+        }
+        if let Some(reason) = &self.reason {
+            line.text("reason", reason);
+        }
+        if !self.hooks.is_empty() {
+            line.key("hooks");
+            for (position, hook) in self.hooks.iter().enumerate() {
+                line.0.push(if position == 0 { '[' } else { ',' });
+                RawJson::push_string(&mut line.0, hook);
+            }
+            line.0.push(']');
+        }
+        if let Some(by) = &self.by {
+            line.text("by", by);
+        }
+        line.key("us");
+        let _ = write!(line.0, "{}", self.us);
+        if self.repeat {
+            line.key("repeat");
+            line.0.push_str("true");
+        }
+        line.0.push_str("}\n");
+        line.0
+    }
+
     /// Decision that the agent got.
     pub fn answer(&self) -> Decision {
         self.told.unwrap_or(self.verdict)
+    }
+}
+
+/// A line in the making.
+struct Line(String);
+
+impl Line {
+    fn key(&mut self, key: &str) {
+        self.0.push(if self.0.is_empty() { '{' } else { ',' });
+        RawJson::push_string(&mut self.0, key);
+        self.0.push(':');
+    }
+
+    fn text(&mut self, key: &str, text: &str) {
+        self.key(key);
+        RawJson::push_string(&mut self.0, text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_read_as_they_were_written() {
+        let text = |text: &str| Some(text.to_owned());
+        let full = DecisionEntry {
+            time: "2026-01-31T08:00:00.123Z".to_owned(),
+            kind: EntryKind::Event,
+            agent: "claude".to_owned(),
+            session: text("s"),
+            project: text("/p \"q\"\\"),
+            subagent: text("a"),
+            event: "pre_tool_use".to_owned(),
+            call: text("c"),
+            tool: text("Bash"),
+            digest: text("d"),
+            rewritten: text("r"),
+            command: text("ls \u{1}é\n"),
+            verdict: Decision::Ask,
+            told: Some(Decision::Deny),
+            reason: text("no"),
+            hooks: vec!["one".to_owned(), "two".to_owned()],
+            by: text("one"),
+            us: 12,
+            repeat: true,
+        };
+        for entry in [full, DecisionEntry::start()] {
+            let line = entry.line();
+            assert!(line.ends_with('\n') && line.lines().count() == 1, "{line}");
+            assert_eq!(serde_json::from_str::<DecisionEntry>(&line).unwrap(), entry);
+            let expected: serde_json::Value = serde_json::to_value(&entry).unwrap();
+            assert_eq!(serde_json::from_str::<serde_json::Value>(&line).unwrap(), expected);
+        }
     }
 }

@@ -78,7 +78,7 @@ impl DecisionLog {
     /// The file cannot be written.
     pub fn append(&self, mut entry: DecisionEntry) -> io::Result<()> {
         entry.time = now();
-        let line = line(&entry)?;
+        let line = entry.line();
         let mut file = line_file::open(&self.path)?;
         let mut length = file.metadata()?.len();
         if length > 0 && length.saturating_add(line.len() as u64) > self.max_size {
@@ -88,9 +88,9 @@ impl DecisionLog {
         if length == 0 && !self.previous().exists() {
             let mut start = DecisionEntry::start();
             start.time.clone_from(&entry.time);
-            return file.write_all(&[self::line(&start)?, line].concat());
+            return file.write_all((start.line() + &line).as_bytes());
         }
-        file.write_all(&line)
+        file.write_all(line.as_bytes())
     }
 
     /// Starts a new file. Another process may have done that since `full` was opened.
@@ -103,12 +103,6 @@ impl DecisionLog {
         }
         line_file::open(&self.path)
     }
-}
-
-fn line(entry: &DecisionEntry) -> io::Result<Vec<u8>> {
-    let mut line = serde_json::to_vec(entry)?;
-    line.push(b'\n');
-    Ok(line)
 }
 
 /// Returns `true` if the path still names the open file.

@@ -51,7 +51,7 @@ fn table(out: &mut impl Write, sessions: &[SessionReport]) -> io::Result<()> {
     writeln!(out)?;
     // The newest sessions of each agent are last.
     for session in sessions.iter().skip(hidden) {
-        let first = session.first.as_deref().map(local_time).unwrap_or_else(|| "-".to_owned());
+        let first = session.first.as_deref().map_or_else(|| "-".to_owned(), local_time);
         write!(out, "{:<agent$}  {:<9}  {first:<19}", session.agent, short_id(&session.session))?;
         let counts = session.counts;
         let numbers = [
@@ -106,7 +106,7 @@ fn calls_of(out: &mut impl Write, report: &Report, state: State) -> io::Result<(
 
 /// Writes one call on one line.
 pub fn line(out: &mut impl Write, call: &CallReport) -> io::Result<()> {
-    let time = call.time.as_deref().map(local_time).unwrap_or_else(|| "-".to_owned());
+    let time = call.time.as_deref().map_or_else(|| "-".to_owned(), local_time);
     write!(out, "  {}  {:<8}  {:<9}", time.dimmed(), call.agent, short_id(&call.session))?;
     if let Some(subagent) = &call.subagent {
         let name = subagent.kind.as_deref().or(subagent.id.as_deref()).unwrap_or("unknown");
