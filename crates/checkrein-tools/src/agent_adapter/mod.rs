@@ -272,7 +272,8 @@ impl AgentAdapter {
             .unwrap_or_else(|panic| {
                 request.adapter.fail(request.kind(), &format!("checkrein panicked: {panic}"), None)
             });
-        request.adapter.log_decision(&request, logged, &response, start);
+        // The answer stands, whatever happens to the log.
+        let _ = checkrein_core::catch_panic(|| request.adapter.log_decision(&request, logged, &response, start));
         response
     }
 
@@ -281,7 +282,8 @@ impl AgentAdapter {
         let start = Instant::now();
         let request = self.read(payload);
         let response = request.adapter.fail(request.kind(), why, None);
-        request.adapter.log_decision(&request, decision::Logged::default(), &response, start);
+        let logged = decision::Logged::default();
+        let _ = checkrein_core::catch_panic(|| request.adapter.log_decision(&request, logged, &response, start));
         response
     }
 
@@ -347,7 +349,10 @@ impl AgentAdapter {
         };
         logged.is_off = !loaded.log;
         let has_news = *filter.kind() == EventKind::SessionStart && !loaded.run_by_caller.is_empty();
-        let missed = if loaded.log { self.missed_calls(json, filter.kind()) } else { None };
+        let mut missed = None;
+        if loaded.log {
+            missed = checkrein_core::catch_panic(|| self.missed_calls(json, filter.kind())).ok().flatten();
+        }
         // A prompt resets counters of the session. Some agents need an answer at every event.
         let nothing = loaded.hooks.is_empty()
             && missed.is_none()

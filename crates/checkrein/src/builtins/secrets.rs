@@ -199,9 +199,9 @@ pub fn cut_at_secret(text: &str) -> Cow<'_, str> {
         if may_match { Some(start) } else { None }
     });
     let Some(start) = starts.min() else { return Cow::Borrowed(text) };
-    // A word of another alphabet before the needle stays whole.
-    let word = text[..start].rfind(char::is_whitespace).map_or(0, |space| space + 1);
-    Cow::Owned(format!("{}[redacted]", &text[..word]))
+    let before = text.get(..start).unwrap_or_default();
+    let words = before.trim_end_matches(|c: char| !c.is_whitespace());
+    Cow::Owned(format!("{words}[redacted]"))
 }
 
 /// Returns `true` if a text has a run of characters that is long enough for a secret: every secret is one, or is a password in a URL.
