@@ -50,7 +50,8 @@ fn home_files(place: &Place) -> Vec<PathBuf> {
             if entry.path().is_dir() { left.push(entry.path()) } else { found.push(entry.path()) }
         }
     }
-    found.retain(|path| !path.ends_with(common::POLICY));
+    // The decision log has no inputs, so it is no recording.
+    found.retain(|path| !path.ends_with(common::POLICY) && !path.ends_with("decisions.jsonl"));
     found
 }
 

@@ -4,6 +4,7 @@
 //! - [`allow_once`]: calls that wait for the user's confirmation, under agents that cannot ask.
 //! - [`install`]: adds checkrein to the settings of agents, and removes it.
 //! - [`hook_tests`]: tests for hooks. [`simulate`]: simulated agent sessions. [`recording`]: recorded events and their replay.
+//! - [`decision_log`]: the short log of all judged calls. [`coverage`]: compares it with the session files of agents.
 //! - [`convert`]: translates hooks to the file of another agent.
 //! - [`lint`]: static checks of hooks and their scripts.
 //! - [`own_program`]: the running program, for hooks that call it.
@@ -18,6 +19,8 @@ pub mod agent_adapter;
 mod agent_call;
 pub mod allow_once;
 pub mod convert;
+pub mod coverage;
+pub mod decision_log;
 mod event_builder;
 pub mod hook_tests;
 pub mod install;

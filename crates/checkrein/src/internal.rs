@@ -1,7 +1,7 @@
 //! Internals that `checkrein-tools` uses. Not part of the API: any release may change them.
 
 pub use crate::builtins::protect_self::calls_allow_once;
-pub use crate::builtins::secrets::{has_secret, redacted_json};
+pub use crate::builtins::secrets::{cut_at_secret, has_secret, redacted_json, redacted_text};
 pub use crate::builtins::shell;
 pub use crate::engine::StopLimit;
 pub use crate::handler::{CommandFactory, DEPTH, is_usual, variables_of};

@@ -14,6 +14,7 @@ use checkrein::dialects::agents::native;
 use checkrein::hook_files::{Locations, UserDirs};
 use checkrein::{FailurePolicy, RawJson, Sources, Trust};
 use checkrein_tools::agent_adapter::{self, AgentAdapter, AgentResponse};
+use checkrein_tools::decision_log::DecisionLog;
 use checkrein_tools::recording::RecordingControl;
 
 use crate::exit::{self, Exit};
@@ -127,6 +128,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     if arguments.background {
         adapter = adapter.in_background();
     } else if let Some(state) = state {
+        adapter = adapter.decision_log(DecisionLog::in_state_directory(&state));
         adapter = adapter.recording(RecordingControl::in_directory(state));
     }
     let missing = arguments.config.iter().find_map(|file| Some((file, file.metadata().err()?)));

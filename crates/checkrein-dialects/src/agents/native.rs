@@ -161,6 +161,7 @@ pub const LAYOUT: HookFileLayout = HookFileLayout {
         "allow_skip",
         "unguarded_subagents",
         "deny_by_command",
+        "log",
         "audit",
         "restrict",
         "protect_self",

@@ -264,6 +264,8 @@ pub struct Settings {
     pub unguarded_subagents: Option<bool>,
     /// `true` if a denied command becomes one that prints the reason and fails, under agents that show no reasons.
     pub deny_by_command: Option<bool>,
+    /// `false` turns the decision log off.
+    pub log: Option<bool>,
     /// Audit log.
     pub audit: Option<AuditSettings>,
     /// Restrictions of hooks that are not managed. Only in an administrator's file.

@@ -26,6 +26,7 @@
 //! in small files of the user's state directory.
 
 mod confirmation;
+mod decision;
 mod depth;
 mod event_recording;
 mod failure_response;
@@ -42,7 +43,7 @@ use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use checkrein_core::{Event, EventFilter, EventKind, FailurePolicy, HookState, JsonType, RawJson, Record, Verdict};
 use checkrein_dialects::agents::native;
@@ -60,6 +61,7 @@ use request::Request;
 use response::Outcome;
 
 use crate::allow_once::WaitingCalls;
+use crate::decision_log::DecisionLog;
 
 /// Longest wait for the processes of cancelled hooks to exit.
 const REAP_TIMEOUT: Duration = Duration::from_secs(2);
@@ -86,6 +88,7 @@ pub struct AgentAdapter {
     answers_once: bool,
     is_trial: bool,
     recording: event_recording::RecordingSwitch,
+    decision_log: Option<DecisionLog>,
     phase: Phase,
 }
 
@@ -137,6 +140,7 @@ impl AgentAdapter {
             is_trial: false,
             phase: Phase::Foreground,
             recording: event_recording::RecordingSwitch::default(),
+            decision_log: None,
         }
     }
 
@@ -215,6 +219,14 @@ impl AgentAdapter {
         self
     }
 
+    /// Writes a line about every judged event to this log, unless a file of the user turns the log off. Default: no log. A failed
+    /// write has no effect on the answer.
+    #[must_use]
+    pub fn decision_log(mut self, log: DecisionLog) -> Self {
+        self.decision_log = Some(log);
+        self
+    }
+
     /// Leaves no trace of the event: the state of the session is not read or written, and nothing is added to the audit log.
     /// The hooks run.
     #[must_use]
@@ -253,18 +265,29 @@ impl AgentAdapter {
     ///
     /// Blocks until all hooks that the agent waits for have finished.
     pub fn answer(&self, payload: &[u8]) -> AgentResponse {
+        let start = Instant::now();
         let request = self.read(payload);
-        checkrein_core::catch_panic(|| request.adapter.try_answer(&request))
-            .unwrap_or_else(|panic| request.adapter.fail(request.kind(), &format!("checkrein panicked: {panic}"), None))
+        let mut logged = decision::Logged::default();
+        let response = checkrein_core::catch_panic(|| request.adapter.try_answer(&request, &mut logged))
+            .unwrap_or_else(|panic| {
+                request.adapter.fail(request.kind(), &format!("checkrein panicked: {panic}"), None)
+            });
+        // The answer stands, whatever happens to the log.
+        let _ = checkrein_core::catch_panic(|| request.adapter.log_decision(&request, logged, &response, start));
+        response
     }
 
     /// Denies an event, if the agent lets hooks block it, after a failure before [`answer`](Self::answer) was possible.
     pub fn refuse(&self, payload: &[u8], why: &str) -> AgentResponse {
+        let start = Instant::now();
         let request = self.read(payload);
-        request.adapter.fail(request.kind(), why, None)
+        let response = request.adapter.fail(request.kind(), why, None);
+        let logged = decision::Logged::default();
+        let _ = checkrein_core::catch_panic(|| request.adapter.log_decision(&request, logged, &response, start));
+        response
     }
 
-    fn try_answer(&self, request: &Request<'_>) -> AgentResponse {
+    fn try_answer(&self, request: &Request<'_>, logged: &mut decision::Logged) -> AgentResponse {
         let json = match &request.json {
             Ok(json) => json,
             Err(error) => {
@@ -276,6 +299,7 @@ impl AgentAdapter {
             return self.fail(request.kind(), &why, None);
         }
         if self.agent.repeats_earlier(json, self.event.as_deref()) {
+            logged.is_off = true;
             return AgentResponse::default();
         }
         let decode = || {
@@ -323,9 +347,15 @@ impl AgentAdapter {
         } else {
             sources.only(&filter).load()
         };
+        logged.is_off = !loaded.log;
         let has_news = *filter.kind() == EventKind::SessionStart && !loaded.run_by_caller.is_empty();
+        let mut missed = None;
+        if loaded.log {
+            missed = checkrein_core::catch_panic(|| self.missed_calls(json, filter.kind())).ok().flatten();
+        }
         // A prompt resets counters of the session. Some agents need an answer at every event.
         let nothing = loaded.hooks.is_empty()
+            && missed.is_none()
             && loaded.diagnostics.is_empty()
             && !has_news
             && !loaded.uses_history
@@ -352,8 +382,10 @@ impl AgentAdapter {
             return self.fail(Some(filter.kind().clone()), &why, Some((&loaded, &dir)));
         }
         let response =
-            if nothing { AgentResponse::default() } else { self.fire_once(json, &event, loaded, &dir, depth) };
-        pending.finish(self.agent, &dir, &event, response)
+            if nothing { AgentResponse::default() } else { self.fire_once(json, &event, loaded, missed, &dir, depth) };
+        let response = pending.finish(self.agent, &dir, &event, response);
+        logged.event = Some(event);
+        response
     }
 
     fn sources_in(&self, dir: &Path) -> Sources {
@@ -364,13 +396,21 @@ impl AgentAdapter {
     }
 
     /// Runs the hooks, unless the call arrived before: it then gets the same answer.
-    fn fire_once(&self, json: &RawJson, event: &Event, loaded: Loaded, dir: &Path, depth: u32) -> AgentResponse {
+    fn fire_once(
+        &self,
+        json: &RawJson,
+        event: &Event,
+        loaded: Loaded,
+        note: Option<String>,
+        dir: &Path,
+        depth: u32,
+    ) -> AgentResponse {
         if self.phase == Phase::Background || !self.answers_once {
-            return self.fire(event.clone(), loaded, dir, depth);
+            return self.fire(event.clone(), loaded, note, dir, depth);
         }
         match self.arrival(json, event, &loaded, dir) {
             Arrival::First(claim) => {
-                let response = self.fire(event.clone(), loaded, dir, depth);
+                let response = self.fire(event.clone(), loaded, note, dir, depth);
                 if let Some(claim) = claim
                     && !response.is_confirmed
                 {
@@ -399,8 +439,15 @@ impl AgentAdapter {
         response
     }
 
-    fn fire(&self, mut event: Event, mut loaded: Loaded, dir: &Path, depth: u32) -> AgentResponse {
-        let mut notes = Vec::new();
+    fn fire(
+        &self,
+        mut event: Event,
+        mut loaded: Loaded,
+        note: Option<String>,
+        dir: &Path,
+        depth: u32,
+    ) -> AgentResponse {
+        let mut notes: Vec<_> = note.into_iter().collect();
         let skip = Skip::from_env();
         if !skip.is_empty() && !loaded.hooks.is_empty() {
             notes.extend(if loaded.allow_skip {

@@ -53,6 +53,9 @@ pub const ALL: &[Schema] = &[
     Schema { name: "audit-line", about: "lines of the audit log", make: audit_line },
     Schema { name: "audit", about: "output of `audit --json`: result of `verify`, or a list of lines", make: audit },
     Schema { name: "audit-dry-runs", about: "output of `audit dry-runs --json`", make: audit_dry_runs },
+    Schema { name: "log-line", about: "lines of the decision log, and of `log --follow --json`", make: log_line },
+    Schema { name: "log", about: "output of `log --json`", make: log },
+    Schema { name: "coverage", about: "output of `coverage --json`", make: coverage },
     Schema { name: "recording", about: "lines of recordings of `record`", make: recording },
     Schema { name: "record-status", about: "output of `record --json`", make: record_status },
     Schema { name: "replay", about: "output of `replay --json`", make: replay },
@@ -132,6 +135,7 @@ pub fn config() -> Value {
             "disableAllHooks": flag("`true` disables all hooks except managed ones."),
             "unguarded_subagents": { "enum": ["ask", "allow"], "description": "Some agents call no hooks for the tools of their sub-agents. `ask` (default): if a hook guards tools, the user is asked before such a sub-agent starts, and it is denied if the agent cannot ask. `allow`: it starts. Managed and user files only." },
             "allow_skip": { "type": "boolean", "description": "`true` allows the variables `CHECKREIN=0` and `CHECKREIN_SKIP` to skip hooks under an agent, too. A project's settings could set them there. Managed and user files only." },
+            "log": flag("`false` turns off the decision log, which `checkrein coverage` and `checkrein log` read. Default: true. Managed and user files only."),
             "deny_by_command": flag("`false` keeps a denied command of Cline from becoming a command that prints the reason and fails. Default: true. Managed and user files only."),
             "dry_run": flag("Makes the hooks of this file and of the files that it includes dry runs: they are recorded and have no effect."),
             "env_allow": { "type": "array", "items": { "type": "string" }, "description": "Names of variables that hooks of other agents get although they look like secrets or make programs load code; `*` for all. Managed and user files only." },
@@ -322,6 +326,21 @@ pub fn test_cases() -> Value {
 /// Schema of the output of `test --json`.
 pub fn test_report() -> Value {
     titled(schemars::schema_for!(crate::hook_tests::TestReport), "Report of hook tests")
+}
+
+/// Schema of a line of the decision log.
+pub fn log_line() -> Value {
+    titled(schemars::schema_for!(crate::decision_log::DecisionEntry), "One line of the decision log")
+}
+
+/// Schema of the output of `log --json`.
+pub fn log() -> Value {
+    titled(schemars::schema_for!(Vec<crate::decision_log::DecisionEntry>), "Lines of the decision log, oldest first")
+}
+
+/// Schema of the output of `coverage --json`.
+pub fn coverage() -> Value {
+    titled(schemars::schema_for!(crate::coverage::Report), "Coverage: which tool calls of agents were judged")
 }
 
 /// Schema of a line of the audit log.

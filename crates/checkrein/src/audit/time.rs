@@ -48,6 +48,13 @@ impl LogTime {
     }
 }
 
+impl LogTime {
+    /// Milliseconds since 1970.
+    pub fn unix_millis(self) -> i64 {
+        self.0.as_millisecond()
+    }
+}
+
 impl FromStr for LogTime {
     type Err = LogTimeError;
 

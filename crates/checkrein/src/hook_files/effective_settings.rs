@@ -89,6 +89,7 @@ const ROWS: &[Row] = &[
     user_or_managed("compat", |settings| {
         settings.exact.map(|exact| RawJson::string(if exact { "exact" } else { "safe" }))
     }),
+    user_or_managed("log", |settings| settings.log.map(flag)),
     user_or_managed("audit", |settings| settings.audit.as_ref().map(audit)),
     combined("env_allow", |settings| settings.env_allow.as_deref().map(list)),
     combined("trusted_paths", |settings| settings.trusted_paths.as_deref().map(list)),

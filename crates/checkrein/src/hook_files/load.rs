@@ -54,6 +54,7 @@ pub(super) fn load(parts: &[SourceSet]) -> Loaded {
     let (allow_skip, unguarded_subagents) = (merge::allow_skip(&files), merge::unguarded_subagents(&files));
     let deny_by_command = merge::deny_by_command(&files);
     let uses_history = files.iter().any(|file| file.settings.uses_history);
+    let log = merge::log(&files);
     let settings = effective_settings::effective(&files);
     let (hooks, files): (Vec<_>, Vec<_>) = files.into_iter().map(|file| (file.hooks, file.state)).unzip();
     let mut all = Vec::with_capacity(hooks.iter().map(Vec::len).sum());
@@ -66,6 +67,7 @@ pub(super) fn load(parts: &[SourceSet]) -> Loaded {
         unguarded_subagents,
         deny_by_command,
         uses_history,
+        log,
         audit,
         settings,
         files,

@@ -218,6 +218,11 @@ pub(super) fn deny_by_command(files: &[LoadedFile]) -> bool {
     for_all(files, |settings| settings.deny_by_command).unwrap_or(true)
 }
 
+/// Returns `true` if the decision log is on. A project cannot turn it off: it must not hide what an agent did in it.
+pub(super) fn log(files: &[LoadedFile]) -> bool {
+    for_all(files, |settings| settings.log).unwrap_or(true)
+}
+
 /// Returns the settings of the audit log.
 pub(super) fn audit(files: &[LoadedFile]) -> Option<AuditSettings> {
     for_all(files, |settings| settings.audit.clone())
@@ -230,6 +235,7 @@ fn without_effect(files: &[LoadedFile]) -> Vec<Diagnostic> {
         let settings = &file.settings;
         let keys = [
             ("compat", settings.exact.is_some()),
+            ("log", settings.log.is_some()),
             ("audit", settings.audit.is_some()),
             ("env_allow", settings.env_allow.is_some()),
             ("allow_skip", settings.allow_skip.is_some()),

@@ -310,6 +310,8 @@ pub struct Loaded {
     pub uses_history: bool,
     /// `true` if a denied command may become one that prints the reason and fails, under agents that show no reasons.
     pub deny_by_command: bool,
+    /// `true` if the decision log is on.
+    pub log: bool,
     /// Settings of the audit log, if a file of the user or the administrator has some. Paths are resolved.
     pub audit: Option<AuditSettings>,
     /// Settings for all hooks that are in force: the administrator's in the order of files, then others.

@@ -28,6 +28,7 @@ const KEYS: &[(&str, &[&str])] = &[
     ("allow_skip", &["true", "false"]),
     ("unguarded_subagents", &["\"allow\"", "\"ask\""]),
     ("deny_by_command", &["true", "false"]),
+    ("log", &["true", "false"]),
     ("audit", &["true", "false", r#"{"path": "x", "on_failure": "closed"}"#]),
     ("restrict", &[r#"{"scopes": []}"#, r#"{"handlers": []}"#, r#"{"urls": []}"#, r#"{"env": []}"#]),
     ("protect_self", &["true", "false"]),

@@ -595,6 +595,8 @@ impl HookFileLayout {
                     decoder.settings.disable = decoder.texts(node, &member.key).unwrap_or_default();
                 }
                 "override" if self.flat => decoder.settings.overrides = super::overrides::read(decoder, node),
+                // An invalid value leaves the log on.
+                "log" if self.flat => decoder.settings.log = Some(decoder.flag(node, &member.key).unwrap_or(true)),
                 "audit" if self.flat => decoder.settings.audit = super::audit::read(decoder, node),
                 "include" if self.flat => self.includes(decoder, node),
                 _ => {}

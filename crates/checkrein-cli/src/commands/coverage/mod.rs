@@ -1,0 +1,148 @@
+//! `checkrein coverage`: shows which tool calls of agents were really judged.
+//!
+//! Reads the session files of agents and the logs of checkrein. Changes nothing.
+
+mod show;
+mod watch;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use checkrein::Sources;
+use checkrein::audit::{AuditLog, LogTime};
+use checkrein::dialects::agents::native;
+use checkrein::hook_files::Locations;
+use checkrein_tools::coverage::{FORMATS, Filter, Format, Places, Report, Setup, State};
+use checkrein_tools::decision_log::DecisionLog;
+use checkrein_tools::install::Installer;
+
+use super::config::directory;
+use crate::exit::{self, Exit};
+
+/// Show which tool calls of agents were really judged
+///
+/// Reads the session files that agents write themselves, lists every tool call of the agents and their sub-agents, and compares it with
+/// the decision log and the audit log. A call is judged only if a log proves it.
+///
+/// States: `judged` (checkrein answered, and the agent obeyed), `judged-twice` (delivered more than once, with the same answer),
+/// `not-obeyed` (denied, and ran anyway; or ran without the question), `not-judged` (no record), `cannot-tell` (unknown format,
+/// damaged file, or no log of that time).
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Exit codes:
+  0   success
+  1   a call has a state of --fail-on; or nothing could be read
+  64  usage error
+
+Example:
+  checkrein coverage --since 7d
+  checkrein coverage --agent claude --fail-on not-judged,not-obeyed
+  checkrein coverage --watch")]
+pub struct Arguments {
+    /// Only calls at this time or later: 7d, 24h, today, 2026-01-31
+    #[arg(long, value_name = "TIME", default_value = "7d")]
+    since: LogTime,
+    /// Only this agent
+    #[arg(long, value_name = "NAME", value_parser = agent)]
+    agent: Option<&'static Format>,
+    /// Only sessions whose id starts with this text
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Only sessions in this directory
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+    /// Exit with 1 if a call has one of these states
+    #[arg(long, value_name = "STATES", value_delimiter = ',', value_parser = state)]
+    fail_on: Vec<State>,
+    /// Report calls that are not judged or not obeyed until interrupted
+    #[arg(long, conflicts_with = "fail_on")]
+    watch: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn agent(name: &str) -> Result<&'static Format, String> {
+    Format::of(name).ok_or_else(|| {
+        let names: Vec<_> = FORMATS.iter().map(|format| format.agent).collect();
+        format!("the session files of `{name}` are not known; known agents: {}", names.join(", "))
+    })
+}
+
+fn state(name: &str) -> Result<State, String> {
+    State::ALL.into_iter().find(|state| state.name() == name).ok_or_else(|| {
+        let names: Vec<_> = State::ALL.iter().map(|state| state.name()).collect();
+        format!("unknown state `{name}`; known states: {}", names.join(", "))
+    })
+}
+
+/// Everything that a look needs.
+struct Look {
+    places: Places,
+    log: DecisionLog,
+    audit: AuditLog,
+    filter: Filter,
+    setup: Setup,
+}
+
+impl Look {
+    fn new(arguments: &Arguments) -> Result<Self> {
+        let home = std::env::home_dir().context("no home directory; set HOME")?;
+        let state = Locations::default().state_dir().context("no state directory; set HOME or XDG_STATE_HOME")?;
+        let here = directory(std::path::Path::new("."))?;
+        let loaded = Sources::discover(&native::DIALECT, here).load();
+        let mut filter = Filter::default();
+        filter.agent = arguments.agent;
+        filter.session.clone_from(&arguments.session);
+        filter.project = arguments.project.as_deref().map(directory).transpose()?;
+        filter.set_since(arguments.since.unix_millis());
+        Ok(Self {
+            places: Places::in_home(home).with_variables(),
+            log: DecisionLog::in_state_directory(&state),
+            audit: loaded.audit.as_ref().map_or_else(AuditLog::for_user, AuditLog::from_settings),
+            filter,
+            setup: Setup { log_is_on: loaded.log, installed: installed() },
+        })
+    }
+
+    fn report(&self) -> Result<Report> {
+        Ok(Report::look(&self.places, &self.log, &self.audit, &self.filter, &self.setup)?)
+    }
+}
+
+/// Returns which agents call checkrein now. Empty if that cannot be determined.
+fn installed() -> Vec<(&'static str, bool)> {
+    let Ok(installer) = super::install::installer(std::path::Path::new("."), None) else { return Vec::new() };
+    let known =
+        Installer::agents().filter(|agent| Format::of(agent.name).is_some_and(|format| format.agent == agent.name));
+    known.map(|agent| (agent.name, installer.status(agent).is_installed())).collect()
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<Exit> {
+    let look = Look::new(arguments)?;
+    if arguments.watch {
+        return watch::run(&look, arguments.json);
+    }
+    let report = look.report()?;
+    // A look that saw nothing must not count as a success.
+    let saw_nothing = report.sessions.iter().all(|session| session.counts.calls == 0);
+    let is_found = |state: &State| report.counts.of(*state) > 0;
+    let fails_unclear = arguments.fail_on.contains(&State::CannotTell) && report.unclear_sessions > 0;
+    let fails = saw_nothing || fails_unclear || arguments.fail_on.iter().any(is_found);
+    let mut out = anstream::stdout().lock();
+    let shown = match arguments.json {
+        true => serde_json::to_writer_pretty(&mut out, &report)
+            .map_err(std::io::Error::from)
+            .and_then(|()| writeln!(out))
+            .map_err(Into::into),
+        false => show::report(&mut out, &report).map_err(Into::into),
+    };
+    if saw_nothing {
+        super::print_failure(
+            "no tool calls found in the session files of known agents; \
+             `--since` selects an older time, `checkrein coverage --help` has the options",
+        );
+    }
+    super::finish_output(if fails { exit::FAILURE } else { exit::SUCCESS }, shown)
+}

@@ -1,0 +1,158 @@
+//! Output of `coverage` for people: a table of sessions, the calls that were missed, and the result in one sentence.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use checkrein_tools::coverage::{CallReport, Report, SessionReport, State};
+use checkrein_tools::decision_log::local_time;
+use owo_colors::{OwoColorize, Style};
+
+use super::super::layout::one_line;
+use super::super::{is_verbose, shorten_paths};
+
+/// Number of calls that are shown per reason, without `-v`.
+const MAX_CALLS: usize = 10;
+
+/// Number of sessions that are shown, without `-v`.
+const MAX_SESSIONS: usize = 40;
+
+/// Columns of numbers, after agent, session and time.
+const COLUMNS: &[&str] = &["calls", "judged", "twice", "not obeyed", "not judged", "cannot tell"];
+
+/// Writes a report.
+pub fn report(out: &mut impl Write, report: &Report) -> io::Result<()> {
+    table(out, &report.sessions)?;
+    for state in [State::NotObeyed, State::NotJudged, State::CannotTell, State::JudgedTwice] {
+        calls_of(out, report, state)?;
+    }
+    problems(out, report)?;
+    if report.counts.weak > 0 {
+        let text = "joined by session, order, tool and input, because the agent or the log has no ids; that is weaker";
+        writeln!(out, "{} of these calls were {text}", report.counts.weak)?;
+    }
+    let window = report.window();
+    if window.skipped > 0 {
+        writeln!(out, "{} lines of the decision log are damaged and were skipped", window.skipped)?;
+    }
+    writeln!(out, "{}", one_line(&report.summary, 1000).bold())
+}
+
+fn table(out: &mut impl Write, sessions: &[SessionReport]) -> io::Result<()> {
+    if sessions.is_empty() {
+        return Ok(());
+    }
+    let most = if is_verbose() { usize::MAX } else { MAX_SESSIONS };
+    let hidden = sessions.len().saturating_sub(most);
+    let agent = sessions.iter().map(|session| session.agent.len()).max().unwrap_or_default().max(5);
+    write!(out, "{:<agent$}  {:<9}  {:<19}", "agent", "session", "first call")?;
+    for column in COLUMNS {
+        write!(out, "  {column}")?;
+    }
+    writeln!(out)?;
+    // The newest sessions of each agent are last.
+    for session in sessions.iter().skip(hidden) {
+        let first = session.first.as_deref().map_or_else(|| "-".to_owned(), local_time);
+        write!(out, "{:<agent$}  {:<9}  {first:<19}", session.agent, short_id(&session.session))?;
+        let counts = session.counts;
+        let numbers = [
+            counts.calls,
+            counts.judged,
+            counts.judged_twice,
+            counts.not_obeyed,
+            counts.not_judged,
+            counts.cannot_tell,
+        ];
+        for (position, (number, column)) in numbers.into_iter().zip(COLUMNS).enumerate() {
+            let style = match position {
+                3 | 4 if number > 0 => Style::new().red(),
+                5 if number > 0 => Style::new().yellow(),
+                _ if number == 0 => Style::new().dimmed(),
+                _ => Style::new(),
+            };
+            write!(out, "  {:>width$}", number.style(style), width = column.len())?;
+        }
+        writeln!(out)?;
+    }
+    if hidden > 0 {
+        writeln!(out, "{hidden} older sessions are not shown; `-v` shows all")?;
+    }
+    writeln!(out)
+}
+
+/// Writes the calls of a state, grouped by reason.
+fn calls_of(out: &mut impl Write, report: &Report, state: State) -> io::Result<()> {
+    let mut groups: BTreeMap<&str, Vec<&CallReport>> = BTreeMap::new();
+    for call in report.calls.iter().filter(|call| call.state == state) {
+        groups.entry(call.reason.as_ref().map_or("", |reason| reason.text.as_str())).or_default().push(call);
+    }
+    let style = match state {
+        State::NotObeyed | State::NotJudged => Style::new().red(),
+        State::CannotTell => Style::new().yellow(),
+        _ => Style::new(),
+    };
+    for (reason, calls) in groups {
+        let label = state.name().replace('-', " ");
+        let text = if reason.is_empty() { String::new() } else { format!(": {}", one_line(reason, 400)) };
+        writeln!(out, "{} ({}){text}", label.style(style), calls.len())?;
+        let most = if is_verbose() { usize::MAX } else { MAX_CALLS };
+        calls.iter().take(most).try_for_each(|call| line(out, call))?;
+        if calls.len() > most {
+            writeln!(out, "  … {} more; `-v` shows all", calls.len() - most)?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// Writes one call on one line.
+pub fn line(out: &mut impl Write, call: &CallReport) -> io::Result<()> {
+    let time = call.time.as_deref().map_or_else(|| "-".to_owned(), local_time);
+    write!(out, "  {}  {:<8}  {:<9}", time.dimmed(), call.agent, short_id(&call.session))?;
+    if let Some(subagent) = &call.subagent {
+        let name = subagent.kind.as_deref().or(subagent.id.as_deref()).unwrap_or("unknown");
+        write!(out, "  sub-agent {}", one_line(name, 40))?;
+    }
+    write!(out, "  {}", one_line(&call.tool, 40).bold())?;
+    if let Some(command) = &call.command {
+        write!(out, "  {}", one_line(command, 100))?;
+    }
+    writeln!(out)
+}
+
+fn problems(out: &mut impl Write, report: &Report) -> io::Result<()> {
+    let mut has_some = false;
+    for session in &report.sessions {
+        for problem in &session.problems {
+            has_some = true;
+            let name = format!("{} {}", session.agent, short_id(&session.session));
+            writeln!(out, "{} {name}: {}", "cannot tell".yellow(), one_line(problem, 300))?;
+        }
+        if session.unknown_lines > 0 && is_verbose() {
+            has_some = true;
+            let kinds = session.unknown_kinds.join(", ");
+            let name = format!("{} {}", session.agent, short_id(&session.session));
+            writeln!(
+                out,
+                "{name}: {} lines of unknown kinds skipped: {}",
+                session.unknown_lines,
+                one_line(&kinds, 200)
+            )?;
+        }
+    }
+    let unknown: u64 = report.sessions.iter().map(|session| session.unknown_lines).sum();
+    if unknown > 0 && !is_verbose() {
+        has_some = true;
+        writeln!(out, "{unknown} lines of unknown kinds were skipped; `-v` names them")?;
+    }
+    for problem in &report.problems {
+        has_some = true;
+        writeln!(out, "{} {}", "cannot tell".yellow(), one_line(&shorten_paths(problem), 300))?;
+    }
+    if has_some { writeln!(out) } else { Ok(()) }
+}
+
+/// Returns the start of an id.
+fn short_id(id: &str) -> String {
+    let id = one_line(id, 200);
+    if id.chars().count() > 9 { format!("{}…", id.chars().take(8).collect::<String>()) } else { id }
+}

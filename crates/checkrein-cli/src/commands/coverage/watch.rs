@@ -1,0 +1,45 @@
+//! `coverage --watch`: reports missed calls as agents make them.
+
+use std::collections::HashSet;
+use std::io::Write;
+use std::time::Duration;
+
+use anyhow::Result;
+use checkrein_tools::coverage::State;
+
+use super::{Look, show};
+use crate::exit::Exit;
+
+/// Interval between two looks.
+const INTERVAL: Duration = Duration::from_secs(2);
+
+/// Runs until the process is interrupted. With `json`, prints one call per line.
+pub(super) fn run(look: &Look, json: bool) -> Result<Exit> {
+    let mut seen = HashSet::new();
+    let mut is_first = true;
+    loop {
+        let report = look.report()?;
+        let mut out = anstream::stdout().lock();
+        for call in report.calls.iter().filter(|call| matches!(call.state, State::NotJudged | State::NotObeyed)) {
+            let key = (call.agent, call.session.clone(), call.call.clone(), call.digest.clone(), call.time.clone());
+            if !seen.insert(key) || is_first {
+                continue;
+            }
+            if json {
+                serde_json::to_writer(&mut out, call).map_err(std::io::Error::from)?;
+                writeln!(out)?;
+            } else {
+                write!(out, "{:<11}", call.state.name().replace('-', " "))?;
+                show::line(&mut out, call)?;
+            }
+        }
+        if is_first && !json {
+            writeln!(out, "{}", report.summary)?;
+            writeln!(out, "watching for new calls; press Ctrl-C to stop")?;
+        }
+        out.flush()?;
+        drop(out);
+        is_first = false;
+        std::thread::sleep(INTERVAL);
+    }
+}

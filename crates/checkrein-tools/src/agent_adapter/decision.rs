@@ -1,0 +1,59 @@
+//! The line of the decision log about an event, written after its answer is known.
+
+use std::time::Instant;
+
+use checkrein_core::{Event, EventKind};
+
+use super::request::Request;
+use super::{AgentAdapter, AgentResponse, Phase};
+use crate::coverage::missed_in_turn;
+use crate::decision_log::Answered;
+
+/// Maximum length of a directory in a line, in bytes.
+const MAX_PATH: usize = 4096;
+
+/// Parts of an event that its line needs.
+#[derive(Debug, Default)]
+pub(super) struct Logged {
+    /// The event, if it was decoded.
+    pub(super) event: Option<Event>,
+    /// `true` if the user has turned the log off, or if the agent sends the same call under another name as well.
+    pub(super) is_off: bool,
+}
+
+impl AgentAdapter {
+    /// Returns a note about tool calls that were not judged since the last turn. `None`: there are none, or this event ends no turn.
+    pub(super) fn missed_calls(&self, payload: &checkrein_core::RawJson, kind: &EventKind) -> Option<String> {
+        let log = self.decision_log.as_ref()?;
+        if !matches!(kind, EventKind::Stop | EventKind::SessionEnd) || self.is_trial || self.phase == Phase::Background
+        {
+            return None;
+        }
+        let event = self.agent.event(payload, self.event.as_deref()).ok()?;
+        let session = event.envelope.session_id.as_deref()?;
+        let transcript = event.envelope.transcript_path.as_deref()?;
+        missed_in_turn(self.agent.name, session, transcript.as_ref(), log)
+    }
+
+    /// Writes the line of an event. An event that cannot be decoded has none.
+    pub(super) fn log_decision(&self, request: &Request<'_>, logged: Logged, response: &AgentResponse, start: Instant) {
+        let (Some(log), Ok(payload)) = (&self.decision_log, &request.json) else { return };
+        if logged.is_off || self.is_trial || self.phase == Phase::Background {
+            return;
+        }
+        let decoded = logged.event.or_else(|| self.agent.event(payload, self.event.as_deref()).ok());
+        let Some(event) = decoded else { return };
+        let project = self.dir.clone().map_or_else(std::env::current_dir, Ok);
+        let answered = Answered {
+            agent: self.agent.name,
+            payload,
+            event: &event,
+            record: response.record.as_ref(),
+            answer: &response.answer,
+            duration: start.elapsed(),
+        };
+        let project = project.ok().map(|dir| dir.to_string_lossy().into_owned()).filter(|dir| dir.len() <= MAX_PATH);
+        // The answer is more important than the log.
+        let _ = log.append_answer(&answered, project);
+    }
+}

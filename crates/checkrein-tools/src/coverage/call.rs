@@ -1,0 +1,89 @@
+//! [`Session`] and [`ToolCall`]: the content of an agent's session files, as far as coverage needs it.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+/// One session of an agent.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Session {
+    /// Dialect name of the agent.
+    pub agent: &'static str,
+    /// Id of the session.
+    pub id: String,
+    /// Files that were read.
+    pub files: Vec<PathBuf>,
+    /// Working directory of the agent.
+    pub project: Option<String>,
+    /// Version of the agent or of its format.
+    pub version: Option<String>,
+    /// All tool calls, in the order of the files.
+    pub calls: Vec<ToolCall>,
+    /// Number of lines, messages or rows.
+    pub lines: u64,
+    /// Number of lines of an unknown kind. They are skipped.
+    pub unknown_lines: u64,
+    /// Names of unknown kinds. The list is bounded.
+    pub unknown_kinds: Vec<String>,
+    /// Number of lines that are damaged, too long, or not as the format says. They may contain calls.
+    pub broken_lines: u64,
+    /// Number of calls beyond the limit.
+    pub dropped_calls: u64,
+    /// Reason why the state of the session's calls is unknown, such as an unknown version.
+    pub problem: Option<String>,
+    /// Notes about parts that the files do not contain.
+    pub notes: Vec<String>,
+}
+
+/// One tool call of an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ToolCall {
+    /// Id of the call, if the agent has one.
+    pub id: Option<String>,
+    /// Name of the tool.
+    pub tool: String,
+    /// Digest of the input.
+    pub digest: String,
+    /// Start of the command or path, with secrets redacted.
+    pub command: Option<String>,
+    /// Time of the call.
+    pub time: Option<Timestamp>,
+    /// Sub-agent that made the call. `None`: the main agent.
+    pub subagent: Option<Subagent>,
+    /// Result of the call.
+    pub outcome: Outcome,
+    /// `true` if the agent asked the user. `None`: its files do not say.
+    pub asked: Option<bool>,
+    /// `true` if the agent reports that its hook failed.
+    pub hook_failed: bool,
+    /// Reason why the state of this call is unknown.
+    pub unclear: Option<&'static str>,
+}
+
+/// A sub-agent.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
+pub struct Subagent {
+    /// Id, if known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Type or name, if known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+}
+
+/// Result of a call, as the agent's files show it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// No result: the call runs, or the session ended before.
+    Pending,
+    /// The tool ran.
+    Ran,
+    /// The call was denied, by a hook or by the user.
+    Denied,
+    /// The result is an error, and the files do not say if the tool ran.
+    Failed,
+}

@@ -1,0 +1,207 @@
+//! Session files of Claude Code: one line per message, and one file per sub-agent in `subagents/`.
+//!
+//! Observed with 2.1.325. The format is internal to the agent: line kinds are added with every release.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::super::builder::{Builder, NewCall, Odd, time};
+use super::super::call::{Outcome, Subagent};
+use super::super::places::Root;
+use super::{Format, LineReader, Reader};
+
+pub(super) const FORMAT: Format = Format {
+    agent: "claude",
+    title: "Claude Code",
+    roots: &[Root {
+        below_home: ".claude",
+        variable: Some("CLAUDE_CONFIG_DIR"),
+        below_variable: "",
+        patterns: &["projects/*/*.jsonl", "projects/*/*/subagents/*.jsonl"],
+    }],
+    versions: &["1.", "2."],
+    tools: &[],
+    reader: Reader::Lines(|| Box::new(Claude)),
+};
+
+/// Line kinds without tool calls.
+const OTHER_LINES: &[&str] = &[
+    "agent-name",
+    "ai-title",
+    "api-request",
+    "api-request-blob",
+    "api-request-shape",
+    "atis-latch",
+    "attachment",
+    "cost-state",
+    "custom-title",
+    "file-history-delta",
+    "file-history-snapshot",
+    "last-prompt",
+    "mode",
+    "pr-link",
+    "progress",
+    "queue-operation",
+    "summary",
+    "system",
+    "tools-used",
+];
+
+/// Content blocks without tool calls of this machine. Server tools run at the provider, where no hook can run.
+const OTHER_BLOCKS: &[&str] = &[
+    "document",
+    "image",
+    "redacted_thinking",
+    "server_tool_use",
+    "text",
+    "thinking",
+    "tool_reference",
+    "web_fetch_tool_result",
+    "web_search_tool_result",
+];
+
+#[derive(Debug)]
+struct Claude;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Row<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    session_id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    version: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    cwd: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    timestamp: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    agent_id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    message: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tool_denial_kind: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    permission_decision: Option<&'a RawValue>,
+    #[serde(borrow)]
+    query_source: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(borrow)]
+    content: &'a RawValue,
+}
+
+#[derive(Deserialize)]
+struct Block<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    name: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    input: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tool_use_id: Option<Cow<'a, str>>,
+    is_error: Option<bool>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct PermissionDecision<'a> {
+    #[serde(borrow)]
+    decision: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    source: Option<Cow<'a, str>>,
+}
+
+impl LineReader for Claude {
+    fn line(&mut self, line: &[u8], found: &mut Builder) -> Result<(), Odd> {
+        let row: Row<'_> = serde_json::from_slice(line)?;
+        if let Some(id) = &row.session_id {
+            found.id(id);
+        }
+        if let Some(version) = &row.version {
+            found.version(version);
+        }
+        if let Some(cwd) = &row.cwd {
+            found.project(cwd);
+        }
+        match &*row.kind {
+            "assistant" | "user" => message(&row, found),
+            other if OTHER_LINES.contains(&other) => {
+                learn_agent_type(&row, found);
+                Ok(())
+            }
+            other => Err(Odd::Unknown(other.to_owned())),
+        }
+    }
+}
+
+/// A request of a sub-agent names its type, such as `agent:builtin:Explore`.
+fn learn_agent_type(row: &Row<'_>, found: &mut Builder) {
+    let kind = row.query_source.as_deref().and_then(|source| source.strip_prefix("agent:"));
+    let Some(kind) = kind.and_then(|kind| kind.rsplit(':').next()) else { return };
+    // Requests come before the calls that answer them.
+    found.subagent_kind(row.agent_id.as_deref(), kind);
+}
+
+fn message(row: &Row<'_>, found: &mut Builder) -> Result<(), Odd> {
+    let message: Message<'_> = serde_json::from_str(row.message.ok_or(Odd::Broken)?.get())?;
+    if !message.content.get().starts_with('[') {
+        return Ok(());
+    }
+    let blocks: Vec<Block<'_>> = serde_json::from_str(message.content.get())?;
+    let mut unknown = Ok(());
+    for block in blocks {
+        match &*block.kind {
+            "tool_use" => {
+                let subagent = row
+                    .agent_id
+                    .as_deref()
+                    .map(|id| Subagent { id: Some(id.to_owned()), kind: found.kind_of_subagent(id) });
+                found.call(NewCall {
+                    id: Some(block.id.as_deref().ok_or(Odd::Broken)?),
+                    tool: block.name.as_deref().ok_or(Odd::Broken)?,
+                    input: block.input.ok_or(Odd::Broken)?.get(),
+                    time: row.timestamp.as_deref().and_then(time),
+                    subagent,
+                });
+            }
+            "tool_result" => result(row, &block, found)?,
+            other if OTHER_BLOCKS.contains(&other) => {}
+            other => unknown = Err(Odd::Unknown(format!("block {other}"))),
+        }
+    }
+    unknown
+}
+
+fn result(row: &Row<'_>, block: &Block<'_>, found: &mut Builder) -> Result<(), Odd> {
+    let id = block.tool_use_id.as_deref().ok_or(Odd::Broken)?;
+    let Some(call) = found.find(row.agent_id.as_deref(), id) else { return Ok(()) };
+    let decision: Option<PermissionDecision<'_>> =
+        row.permission_decision.map(|decision| serde_json::from_str(decision.get())).transpose()?;
+    let is_rejected = decision.as_ref().is_some_and(|decision| decision.decision.as_deref() == Some("reject"));
+    let content = block.content.map_or("", |content| content.get());
+    let is_error = block.is_error == Some(true);
+    let is_denied = row.tool_denial_kind.is_some()
+        || is_rejected
+        || is_error && (content.contains("hook error") || content.contains("doesn't want to proceed"));
+    call.outcome = if is_denied {
+        Outcome::Denied
+    } else {
+        // An error without a mark of a denial comes from the tool.
+        Outcome::Ran
+    };
+    // Only versions that write their decision say if the user was asked.
+    call.asked = decision.and_then(|decision| decision.source).map(|source| source == "user");
+    // Claude Code quotes the command of a hook that failed, in brackets.
+    call.hook_failed = is_error && content.starts_with("\"PreToolUse:") && content.contains(" hook error: [");
+    Ok(())
+}

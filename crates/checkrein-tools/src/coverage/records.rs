@@ -1,0 +1,209 @@
+//! [`Records`]: what checkrein recorded about the sessions of interest, in the decision log and in the audit log.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+
+use checkrein::audit::{AuditError, AuditLog};
+use checkrein_core::{Decision, EventKind, RawJson};
+use jiff::Timestamp;
+
+use crate::decision_log::{DecisionEntry, DecisionLog, EntryKind, bounded_id, digest, gist};
+
+/// Error of reading the records.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordsError {
+    /// The decision log cannot be read.
+    #[error("cannot read the decision log: {0}")]
+    Log(#[from] io::Error),
+    /// The audit log cannot be read.
+    #[error("cannot read the audit log: {0}")]
+    Audit(#[from] AuditError),
+}
+
+/// Time that the logs cover.
+#[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
+pub struct Window {
+    /// `true` if the decision log has lines.
+    pub has_log: bool,
+    /// `true` if the audit log has lines.
+    pub has_audit: bool,
+    /// Time of the oldest line of the decision log.
+    pub first: Option<Timestamp>,
+    /// Time of the newest line of the decision log.
+    pub last: Option<Timestamp>,
+    /// `true` if the decision log begins with its first line ever. Otherwise older lines were removed.
+    pub has_start: bool,
+    /// Lines of the decision log that are not valid.
+    pub skipped: u64,
+}
+
+/// Log of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    Log,
+    Audit,
+}
+
+/// Record of one event.
+#[derive(Debug, Clone)]
+pub(super) struct Rec {
+    pub(super) source: Source,
+    pub(super) event: RecordedEvent,
+    pub(super) call: Option<String>,
+    pub(super) subagent: Option<String>,
+    pub(super) tool: Option<String>,
+    /// Digest of the input, and of the input that replaced it.
+    pub(super) digests: [Option<String>; 2],
+    pub(super) command: Option<String>,
+    /// Decision that the agent got.
+    pub(super) answer: Decision,
+    pub(super) repeat: bool,
+    pub(super) time: Option<Timestamp>,
+}
+
+/// Kind of a recorded event, as far as coverage needs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RecordedEvent {
+    Gate,
+    Permission,
+    TurnEnd,
+    Other,
+}
+
+impl RecordedEvent {
+    fn named(name: &str) -> Self {
+        match name {
+            _ if name == EventKind::PreToolUse.name() => Self::Gate,
+            _ if name == EventKind::PermissionRequest.name() => Self::Permission,
+            _ if name == EventKind::Stop.name() || name == EventKind::SessionEnd.name() => Self::TurnEnd,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// All records of the sessions of interest.
+#[derive(Debug, Default)]
+pub struct Records {
+    /// By agent and session, in the order of the logs.
+    sessions: HashMap<(String, String), Vec<Rec>>,
+    /// Agents that recorded a session, by its id.
+    agents: HashMap<String, HashSet<String>>,
+    /// Gate records with long ids, by agent and id. Such ids are never used again.
+    by_long_id: HashMap<(String, String), Vec<Rec>>,
+    pub(super) window: Window,
+}
+
+/// Length from which an id is treated as unique over all sessions.
+pub(super) const LONG_ID: usize = 20;
+
+impl Records {
+    /// Reads the records of these sessions.
+    ///
+    /// # Errors
+    /// A log exists and cannot be read.
+    pub fn read(log: &DecisionLog, audit: &AuditLog, sessions: &HashSet<String>) -> Result<Self, RecordsError> {
+        let mut records = Self::default();
+        let mut lines = log.read()?;
+        for entry in lines.by_ref() {
+            records.add_entry(entry?, sessions);
+        }
+        records.window.skipped = lines.skipped;
+        if !audit.path().as_os_str().is_empty() {
+            records.read_audit(audit, sessions)?;
+        }
+        Ok(records)
+    }
+
+    /// Adds a line of the decision log.
+    pub(super) fn add_entry(&mut self, entry: DecisionEntry, sessions: &HashSet<String>) {
+        let time: Option<Timestamp> = entry.time.parse().ok();
+        let window = &mut self.window;
+        if !window.has_log {
+            window.has_start = entry.kind == EntryKind::Start;
+            window.first = time;
+        }
+        window.has_log = true;
+        window.last = time.or(window.last);
+        let agent = base(&entry.agent).to_owned();
+        let event = RecordedEvent::named(&entry.event);
+        let (Some(session), EntryKind::Event) = (entry.session.clone(), entry.kind) else { return };
+        let answer = entry.answer();
+        let record = Rec {
+            source: Source::Log,
+            event,
+            call: entry.call,
+            subagent: entry.subagent,
+            tool: entry.tool,
+            digests: [entry.digest, entry.rewritten],
+            command: entry.command,
+            answer,
+            repeat: entry.repeat,
+            time,
+        };
+        if event == RecordedEvent::Gate
+            && let Some(id) = record.call.as_ref().filter(|id| id.len() >= LONG_ID)
+        {
+            self.by_long_id.entry((agent.clone(), id.clone())).or_default().push(record.clone());
+        }
+        self.add(agent, session, record, sessions);
+    }
+
+    fn read_audit(&mut self, audit: &AuditLog, sessions: &HashSet<String>) -> Result<(), RecordsError> {
+        for line in audit.lines()? {
+            let entry = line.map_err(RecordsError::Log)?.entry;
+            self.window.has_audit = true;
+            let (Some(record), Some(agent)) = (entry.record, &entry.agent) else { continue };
+            let Some(session) = record.session_id.as_deref().and_then(bounded_id) else { continue };
+            if !sessions.contains(&session) {
+                continue;
+            }
+            let verdict = &record.verdict;
+            let original = verdict.original_input.as_ref().map(RawJson::as_str);
+            let effective = verdict.effective_input.as_ref().map(RawJson::as_str);
+            let rec = Rec {
+                source: Source::Audit,
+                event: RecordedEvent::named(&record.event),
+                call: None,
+                subagent: None,
+                tool: record.subject.clone(),
+                digests: [original.map(digest), effective.filter(|text| Some(*text) != original).map(digest)],
+                command: original.and_then(gist),
+                answer: record.told.as_ref().map_or(verdict.decision, |told| told.decision),
+                repeat: record.repeat,
+                time: entry.time.parse().ok(),
+            };
+            self.add(base(agent).to_owned(), session, rec, sessions);
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, agent: String, session: String, record: Rec, sessions: &HashSet<String>) {
+        if !sessions.contains(&session) {
+            return;
+        }
+        self.agents.entry(session.clone()).or_default().insert(agent.clone());
+        self.sessions.entry((agent, session)).or_default().push(record);
+    }
+
+    /// Returns the records of a session.
+    pub(super) fn of_session(&self, agent: &str, session: &str) -> &[Rec] {
+        self.sessions.get(&(agent.to_owned(), session.to_owned())).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the gate records with a long id, whatever their session.
+    pub(super) fn with_long_id(&self, agent: &str, id: &str) -> &[Rec] {
+        self.by_long_id.get(&(agent.to_owned(), id.to_owned())).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns another agent that recorded this session.
+    pub(super) fn other_agent(&self, agent: &str, session: &str) -> Option<&str> {
+        self.agents.get(session)?.iter().map(String::as_str).filter(|other| *other != agent).min()
+    }
+}
+
+/// Returns the agent of a dialect variant, such as `copilot` for `copilot@pascal`.
+pub(super) fn base(agent: &str) -> &str {
+    agent.split('@').next().unwrap_or(agent)
+}
