@@ -12,8 +12,8 @@ mod outputs;
 mod payload;
 
 pub use outputs::{
-    bench, check, convert, effective, events, explain, facts, init, install, list, say, status, trust, trust_done,
-    trust_lock, try_call,
+    bench, check, convert, effective, events, explain, facts, init, install, list, packs, say, status, trust,
+    trust_done, trust_lock, try_call,
 };
 pub use payload::payload;
 
@@ -61,6 +61,7 @@ pub const ALL: &[Schema] = &[
     Schema { name: "replay", about: "output of `replay --json`", make: replay },
     Schema { name: "explain", about: "output of `explain --json`", make: explain },
     Schema { name: "facts", about: "output of `facts`", make: facts },
+    Schema { name: "packs", about: "output of `packs --json`", make: packs },
     Schema { name: "try", about: "output of `try --json`", make: try_call },
     Schema { name: "bench", about: "output of `bench --json`", make: bench },
     Schema { name: "list", about: "output of `list --json`", make: list },

@@ -44,6 +44,8 @@ const KEYS: &[(&str, &[&str])] = &[
             r#"{"managed": {"on_failure": "open"}, "user": {"on_failure": "open"}, "user-http": {"on_timeout": "open"}}"#,
         ],
     ),
+    // Rules of a pack are hooks of the file that lists it.
+    ("packs", &[r#"["git"]"#, r#"[{"pack": "git", "except": ["git.reset-hard"], "dry_run": true}]"#, r#"["unknown"]"#]),
     ("disableAllHooks", &["true", "false"]),
     ("allowManagedHooksOnly", &["true", "false"]),
     ("allowedHttpHookUrls", &["[]", r#"["https://*/*"]"#]),

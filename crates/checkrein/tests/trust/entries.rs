@@ -5,6 +5,7 @@ use checkrein::hook::HookState;
 
 use super::common::*;
 
+const RULE: &str = "event: PreToolUse, when: 'false', deny: no";
 const COMMAND: &str = "event: PreToolUse, command: 'true'";
 const URL: &str = "event: PreToolUse, url: 'http://127.0.0.1:9/'";
 const PROMPT: &str = "event: PreToolUse, type: prompt, prompt: x";
@@ -54,6 +55,19 @@ const KEYS: &[(&str, &str, &str, After)] = &[
     ("rewrites", COMMAND, "rewrites: true", Changed),
     ("strict", COMMAND, "strict: true", Changed),
     ("dry_run", COMMAND, "dry_run: true", Changed),
+    ("when", RULE, "event: PreToolUse, when: 'true', deny: no", Changed),
+    ("vars", RULE, "vars: {a: '1'}", Changed),
+    ("params", RULE, "params: {a: 1}", Changed),
+    ("deny", RULE, "event: PreToolUse, when: 'false', deny: never", Changed),
+    ("ask", RULE, "event: PreToolUse, when: 'false', ask: no", Changed),
+    ("allow", RULE, "event: PreToolUse, when: 'false', allow: no", Changed),
+    ("halt", RULE, "event: PreToolUse, when: 'false', halt: no", Changed),
+    ("context", RULE, "context: x", Changed),
+    ("message", RULE, "message: x", Changed),
+    ("label", RULE, "label: x", Changed),
+    ("rewrite", RULE, "rewrite: {command: ls}", Changed),
+    ("unknown", RULE, "unknown: open", Changed),
+    ("tests", RULE, "tests: [{command: ls, want: none}]", Ready),
     ("statusMessage", COMMAND, "statusMessage: x", Ready),
     ("prompt", PROMPT, "event: PreToolUse, type: prompt, prompt: y", Changed),
     ("model", PROMPT, "model: x", Changed),
