@@ -11,10 +11,8 @@ fn decode(text: &str) -> Decoded {
 }
 
 fn rule(spec: &HookSpec) -> &RuleSpec {
-    match &spec.handler {
-        HandlerSpec::Rule(rule) => rule,
-        other => panic!("{other:?}"),
-    }
+    let HandlerSpec::Rule(rule) = &spec.handler else { unreachable!("{:?}", spec.handler) };
+    rule
 }
 
 fn errors(decoded: &Decoded) -> Vec<&'static str> {
