@@ -70,13 +70,16 @@ pub struct Counts {
     pub cannot_tell: u64,
     /// Judged calls that were joined without an id.
     pub weak: u64,
+    /// Judged calls whose record has another input than the session file: the input may have changed after the verdict.
+    pub other_input: u64,
 }
 
 impl Counts {
-    fn add(&mut self, state: State, is_weak: bool) {
+    fn add(&mut self, state: State, found: &Match) {
         self.calls += 1;
         *self.field(state) += 1;
-        self.weak += u64::from(is_weak);
+        self.weak += u64::from(found.is_weak);
+        self.other_input += u64::from(found.input_differs);
     }
 
     fn field(&mut self, state: State) -> &mut u64 {
@@ -97,6 +100,7 @@ impl Counts {
     fn add_all(&mut self, other: Self) {
         self.calls += other.calls;
         self.weak += other.weak;
+        self.other_input += other.other_input;
         for state in State::ALL {
             *self.field(state) += other.of(state);
         }
@@ -291,8 +295,8 @@ impl Report {
                 }
             };
             let found = found.unwrap_or_default();
-            counts.add(state, found.is_weak);
-            if state != State::Judged {
+            counts.add(state, &found);
+            if state != State::Judged || reason.is_some() {
                 self.calls.push(call_report(call, &session, state, found, time, reason));
             }
         }
@@ -332,6 +336,12 @@ impl Report {
                 .into_iter()
                 .map(|(who, count)| format!("{} by {who} ran against the answer", thousands(count))),
         );
+        if counts.other_input > 0 {
+            parts.push(format!(
+                "{} of them with another input than the session file has",
+                thousands(counts.other_input)
+            ));
+        }
         if counts.cannot_tell > 0 {
             parts.push(format!("the state of {} is unknown", thousands(counts.cannot_tell)));
         }
@@ -384,6 +394,11 @@ fn judged(call: &ToolCall, found: &Match) -> (State, Option<Reason>) {
         let reason =
             if is_same { None } else { Some(reason("answers_differ", "its deliveries got different answers")) };
         return (State::JudgedTwice, reason);
+    }
+    if found.input_differs {
+        let text =
+            "its record has another input than the session file, so the input may have changed after the verdict";
+        return (State::Judged, Some(reason("other_input", text)));
     }
     (State::Judged, None)
 }
