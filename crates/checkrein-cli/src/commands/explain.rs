@@ -162,17 +162,9 @@ fn as_json(planned: &ExplainedHook, unclear: Option<&str>) -> Value {
         "depends": unclear,
         "fails": planned.fails,
         "undecided": planned.undecided,
-        "rule": match (unclear, &planned.evaluation) {
-            (Some(_), _) | (_, None) => Value::Null,
-            (None, Some(Err(why))) => json!({ "error": why }),
-            (None, Some(Ok(evaluation))) => {
-                let parts = evaluation.parts.iter().map(|part| json!({ "expression": part.text, "value": part.value }));
-                json!({
-                    "value": evaluation.value.as_ref().ok(),
-                    "unknown": evaluation.value.as_ref().err().map(|fact| fact.0.to_string()),
-                    "parts": parts.collect::<Vec<_>>(),
-                })
-            }
+        "rule": match unclear {
+            Some(_) => Value::Null,
+            None => selection::rule_json(Some(planned)),
         },
     })
 }

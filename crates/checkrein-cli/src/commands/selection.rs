@@ -7,6 +7,7 @@ use checkrein::engine::ExplainedHook;
 use checkrein::hook::{HookState, SkipReason};
 use checkrein::policy::Part;
 use checkrein::{Event, FailurePolicy, HookSpec};
+use serde_json::{Value, json};
 
 /// Note for events whose tool input is sample data.
 pub const SAMPLE_INPUT: &str = "sample input; set it with --command or --input";
@@ -72,6 +73,36 @@ pub fn rule_parts(planned: &ExplainedHook) -> Vec<String> {
     let line = |part: &Part| format!("{}{} = {}", "  ".repeat(part.depth), text(part), part.value);
     evaluation.parts.iter().take(MAX_PARTS).map(line).collect()
 }
+
+/// Lines with the parts of a condition that decided, for reports with other content: the whole condition is omitted if its parts
+/// are shown.
+pub fn deciding_parts(planned: &ExplainedHook) -> Vec<String> {
+    let mut parts = rule_parts(planned);
+    if parts.len() > 1 {
+        parts.remove(0);
+    }
+    parts.truncate(MAX_DECIDING_PARTS);
+    parts
+}
+
+/// Evaluation of the condition of a rule, as JSON. Null for other hooks.
+pub fn rule_json(planned: Option<&ExplainedHook>) -> Value {
+    match planned.and_then(|planned| planned.evaluation.as_ref()) {
+        None => Value::Null,
+        Some(Err(why)) => json!({ "error": why }),
+        Some(Ok(evaluation)) => {
+            let parts = evaluation.parts.iter().map(|part| json!({ "expression": part.text, "value": part.value }));
+            json!({
+                "value": evaluation.value.as_ref().ok(),
+                "unknown": evaluation.value.as_ref().err().map(|fact| fact.0.to_string()),
+                "parts": parts.collect::<Vec<_>>(),
+            })
+        }
+    }
+}
+
+/// Maximum number of lines of [`deciding_parts`].
+const MAX_DECIDING_PARTS: usize = 4;
 
 /// Maximum length of the shown text of a part, in characters.
 const MAX_TEXT: usize = 120;

@@ -12,6 +12,7 @@ use checkrein::verdict::Warning;
 use checkrein::{Event, EventKind, FailureKind, FailurePolicy, Verdict};
 use owo_colors::{OwoColorize, Style};
 
+use super::super::selection::RuleState;
 use super::super::{colours, display_source, layout, printable, selection, shorten_paths};
 use super::Fired;
 
@@ -175,6 +176,10 @@ fn hook(out: &mut impl Write, fired: &Fired, record: &HookRecord) -> io::Result<
         for text in texts {
             layout::paragraph(out, 6, &format!("{what}: {}", layout::one_line(text, 400)))?;
         }
+    }
+    let applies = planned.is_some_and(|planned| selection::rule_state(planned) != Some(RuleState::DoesNotApply));
+    for part in planned.filter(|_| applies).into_iter().flat_map(selection::deciding_parts) {
+        layout::paragraph(out, 6, &printable(&format!("because {}", part.trim_start())))?;
     }
     if !record.rewrote.is_empty() {
         writeln!(out, "      rewrote: {}", record.rewrote.join(", "))?;
