@@ -61,8 +61,8 @@ impl Tried {
         for text in self.words() {
             line(&text, Style::new())?;
         }
-        for part in self.rule.iter().flat_map(selection::deciding_parts) {
-            line(&format!("because {}", part.trim_start()), Style::new().dimmed())?;
+        if let Some(part) = self.rule.as_ref().and_then(selection::deciding_part) {
+            line(&format!("because {part}"), Style::new().dimmed())?;
         }
         for note in &self.notes {
             line(&format!("note: {note}"), Style::new().dimmed())?;
