@@ -137,3 +137,52 @@ fn aliases_of_an_agent_are_its_own_names() {
     assert_eq!(place.run(&["check", "--strict", "--as", "codex"]).code, 0);
     assert_eq!(place.run(&["run", "PreToolUse", "--as", "codex", "--tool", "apply_patch"]).code, 2);
 }
+
+const PERMISSIONS: &str = r#"{"permissions": {
+  "deny": ["Bash(git push:*)", "Read(./.env)"],
+  "ask": ["Edit(src/**)"],
+  "allow": ["Bash(npm test)"],
+  "defaultMode": "plan"
+}}"#;
+
+#[test]
+fn permission_rules_become_rules_with_tests() {
+    let place = Place::with(&[(".claude/settings.json", PERMISSIONS)]);
+    let to_native = ["convert", "--from", "claude", "--to", "native", "--permissions", "--output", "rules.yaml"];
+    let ran = place.run(&to_native);
+    let note = "checkrein: `permissions.defaultMode` has no counterpart and is left out\n";
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, note));
+    let ran = place.run(&["check", "--strict", "rules.yaml"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let ran = place.run(&["test", "--config", "rules.yaml"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let decide = |line: &str| {
+        place.run(&["run", "PreToolUse", "--config", "rules.yaml", "--tool", "Bash", "--command", line]).code
+    };
+    let codes = ["git push", "cat .env", "touch src/a.rs", "npm test", "git status"].map(decide);
+    assert_eq!(codes, [2, 2, 3, 0, 0]);
+}
+
+#[test]
+fn lost_permission_rule_is_an_error_with_its_place() {
+    let settings = "{\"permissions\": {\n  \"deny\": [\n    \"Bash(a && b)\"\n  ],\n  \"allow\": [\"Bash(ls)\"]\n}}";
+    let place = Place::with(&[(".claude/settings.json", settings)]);
+    let to_native = ["convert", "--from", "claude", "--to", "native", "--permissions"];
+    let ran = place.run(&to_native);
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("settings.json:3: `Bash(a && b)` of `permissions.deny` is dropped: "),
+        "{}",
+        ran.stderr
+    );
+    assert!(ran.stderr.contains("nothing written: 1 rule would no longer deny or ask"), "{}", ran.stderr);
+    let ran = place.run(&[&to_native[..], &["--force"]].concat());
+    assert!(ran.code == 1 && ran.stdout.contains("allow-bash-ls"), "{ran:?}");
+    let (code, json) = place.run_json(&[&to_native[..], &["--json"]].concat());
+    assert_eq!((code, &json["gates_lost"], &json["text"]), (1, &1.into(), &serde_json::Value::Null));
+    // Other agents and files without permission rules.
+    let ran = place.run(&["convert", "--from", "codex", "--to", "native", "--permissions"]);
+    assert!(ran.code == 64 && ran.stderr.contains("--from claude --to native"), "{ran:?}");
+    let ran = Place::with(&[(".claude/settings.json", GUARD)]).run(&to_native);
+    assert!(ran.code == 1 && ran.stderr.contains("no permission rules to convert"), "{ran:?}");
+}

@@ -60,8 +60,8 @@ fn the_hooks_are_shown_in_a_few_lines() {
     let ran = place.run(&["init", "--yes"]);
     told(&ran, 0, "will write ~/.config/checkrein/hooks.yaml (-v shows it):\n");
     let lines: Vec<_> = ran.stdout.lines().collect();
-    assert_eq!(lines.len(), 2, "{lines:?}");
-    assert_eq!(lines[0], "  no-destruction  Denies destructive commands, and asks before a push");
+    assert_eq!(lines.len(), 6, "{lines:?}");
+    assert!(lines.iter().any(|line| line.starts_with("  git          pack: Git commands")), "{lines:?}");
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn starter_config_is_valid_and_quiet() {
         let checked = place.run(&["check", "--strict"]);
         assert_eq!((checked.code, checked.stderr.as_str()), (0, ""), "{}", checked.stdout);
         let file = read(&place, "home/.config/checkrein/hooks.yaml");
-        assert_eq!(file.lines().filter(|line| line.starts_with("  - id: ")).count(), 2);
+        assert_eq!(file.lines().filter(|line| line.starts_with("  - id: ")).count(), 1);
     }
 }
 
@@ -113,7 +113,7 @@ fn existing_file_is_overwritten_only_with_force() {
         "{}",
         ran.stdout
     );
-    assert!(read(&place, ".checkrein/hooks.yaml").contains("id: no-destruction"));
+    assert!(read(&place, ".checkrein/hooks.yaml").contains("ask: [git.push-any]"));
     told(&place.run(&["init", "--project"]), 0, "is up to date");
 }
 
@@ -151,7 +151,7 @@ fn user_file_is_private() {
     }
     assert_eq!(mode(&place, "home/.config/checkrein/hooks.yaml"), 0o600);
     assert!(!exists(&place, ".checkrein"));
-    assert!(place.run(&["list"]).stdout.contains("no-destruction"));
+    assert!(place.run(&["list"]).stdout.contains("pack with "));
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn init_asks_on_a_terminal() {
         let (code, shown) = talk(&["init", "--project"], &[("? [y/N] ", Does::Types(no))]);
         assert_eq!(code, 1, "{shown}");
         assert!(
-            shown.contains("no-destruction  Denies") && shown.contains("nothing was written: you answered no"),
+            shown.contains("filesystem   pack: ") && shown.contains("nothing was written: you answered no"),
             "{shown}"
         );
         assert!(!exists(&place, ".checkrein"));

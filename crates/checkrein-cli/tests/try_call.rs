@@ -180,3 +180,30 @@ fn questions_without_a_meaning_are_usage_errors() {
         assert!(ran.code == 64 && ran.stderr.contains(says) && ran.stdout.is_empty(), "{call:?}: {ran:?}");
     }
 }
+
+/// A deciding rule shows the part of its condition that decided.
+#[test]
+fn deciding_rule_shows_the_deciding_part() {
+    let rules = r#"hooks:
+  - id: no-push
+    vars: { pushes: 'commands.filter(c, c.program == "git" && c.subcommand == "push")' }
+    when: vars.pushes.exists(c, c.git.targets.exists(b, b in ["main", "master"]))
+    deny: no push
+"#;
+    let place = Place::with(&[("home/.config/checkrein/hooks.yaml", rules)]);
+    let ran = place.run(&["try", "git push origin HEAD:main", "--as", "claude"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    let because = "because `git push origin HEAD:main`: c.git.targets.exists(b, b in [\"main\", \"master\"]) = true\n";
+    assert!(ran.stdout.contains(because), "{}", ran.stdout);
+    let (_, json) = place.run_json(&["try", "git push origin HEAD:main", "--as", "claude", "--json"]);
+    assert_eq!(json["agents"][0]["rule"]["value"], true, "{json:#}");
+    let ran = place.run(&["run", "PreToolUse", "--tool", "Bash", "--command", "git push origin HEAD:main"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.stdout.contains(because), "{}", ran.stdout);
+    // An unknown part is named.
+    let ran = place.run(&["try", "git push origin $X", "--as", "claude"]);
+    assert_eq!(ran.code, 3, "{ran:?}");
+    assert!(ran.stdout.contains("= unknown: "), "{}", ran.stdout);
+    // Other calls have no part.
+    assert!(!place.run(&["try", "git push origin fix", "--as", "claude"]).stdout.contains("because"));
+}

@@ -85,6 +85,11 @@ impl<'a> Evaluation<'a> {
         self.trace.map(RefCell::into_inner).unwrap_or_default()
     }
 
+    /// Returns the number of steps so far.
+    pub(crate) fn steps(&self) -> u32 {
+        self.steps.get()
+    }
+
     fn step(&self, span: Span, bytes: usize) -> Result<(), Failure> {
         let cost = u32::try_from(bytes / 64).unwrap_or(u32::MAX).saturating_add(1);
         let steps = self.steps.get().saturating_add(cost);
@@ -186,7 +191,7 @@ impl<'a> Evaluation<'a> {
             }
             NodeKind::Binary { operator, left, right } => {
                 let (left, right) = (self.operand(left)?, self.operand(right)?);
-                self.step(span, text_size(&left) + text_size(&right))?;
+                self.step(span, text_size(&left).saturating_add(text_size(&right)))?;
                 operate(*operator, &left, &right).map_err(fail)
             }
             NodeKind::Conditional { condition, then, otherwise } => match self.evaluate(condition)? {
@@ -284,7 +289,7 @@ impl<'a> Evaluation<'a> {
     fn arguments(&self, span: Span, nodes: &[Node]) -> Result<Vec<Value>, Failure> {
         let values: Result<Vec<_>, _> = nodes.iter().map(|node| self.evaluate(node)).collect();
         let values = values?;
-        self.step(span, values.iter().map(text_size).sum())?;
+        self.step(span, values.iter().map(text_size).fold(0, usize::saturating_add))?;
         Ok(values)
     }
 
@@ -334,7 +339,7 @@ impl<'a> Evaluation<'a> {
 
     fn search(&self, span: Span, search: Search, text: &Node, part: &Node) -> Evaluated {
         let (text, part) = (self.evaluate(text)?, self.evaluate(part)?);
-        self.step(span, text_size(&text) + text_size(&part))?;
+        self.step(span, text_size(&text).saturating_add(text_size(&part)))?;
         let known = match (&text, &part) {
             (Value::String(text), Value::String(part)) => Some(match search {
                 Search::StartsWith => text.starts_with(&**part),
@@ -376,6 +381,7 @@ impl<'a> Evaluation<'a> {
             _ => {}
         }
         match (one, side(right)) {
+            (_, Err(failure)) if failure.kind == FailureKind::TooManySteps => Err(failure),
             (_, Ok(Ok(own))) if own == decides => Ok(decides.into()),
             (Ok(Err(unknown)), _) | (_, Ok(Err(unknown))) => Ok(Value::Unknown(unknown)),
             (Err(failure), _) | (_, Err(failure)) => Err(failure),
@@ -464,9 +470,15 @@ fn text_size(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len(),
         Value::Partial(text) => text.shown.len(),
-        Value::List(list) => list.elements.len() * 16,
+        Value::List(list) => list.elements.iter().map(element_size).fold(0, usize::saturating_add),
+        Value::Map(map) => map.values().map(element_size).fold(0, usize::saturating_add),
         _ => 0,
     }
+}
+
+/// Size of an element, which may be a text or a list itself.
+fn element_size(value: &Value) -> usize {
+    text_size(value).saturating_add(16)
 }
 
 fn wrong_type(expected: &str, found: &Value) -> FailureKind {

@@ -74,6 +74,14 @@ impl Expression {
         Evaluation::new(facts, &variables.nodes).evaluate(&self.node)
     }
 
+    /// As [`evaluate_with`](Self::evaluate_with), with the number of steps that were taken, for tests of the limit.
+    #[doc(hidden)]
+    pub fn count_steps(&self, facts: &dyn Object, variables: &Variables) -> (Result<Value, Failure>, u32) {
+        let evaluation = Evaluation::new(facts, &variables.nodes);
+        let value = evaluation.evaluate(&self.node);
+        (value, evaluation.steps())
+    }
+
     /// Computes the value, and returns the values of the parts that were evaluated, in order. A comprehension has the parts for the
     /// element that decided it.
     pub fn explain(&self, facts: &dyn Object, variables: &Variables) -> (Result<Value, Failure>, Vec<Step>) {

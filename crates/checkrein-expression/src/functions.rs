@@ -1,6 +1,7 @@
 //! Functions of the language. Programs add their own with [`Environment::functions`](crate::Environment::functions).
 
 use crate::failure::FailureKind;
+use crate::limits;
 use crate::types::{Function, Type};
 use crate::value::Value;
 
@@ -97,8 +98,14 @@ pub(crate) static ALL: &[Function] = &[
         doc: "The elements with a separator between them.",
         run: |values| {
             let Some(Value::List(list)) = values.first() else { return Err(wrong_type("a list", values.first())) };
+            let separator = text(values, 1)?;
             let parts: Vec<String> = list.elements.iter().map(Value::to_string).collect();
-            Ok(parts.join(text(values, 1)?).into())
+            let separators = separator.len().saturating_mul(parts.len());
+            // The size is the product of both arguments, so they do not limit it.
+            if parts.iter().map(String::len).fold(separators, usize::saturating_add) > limits::TEXT_BYTES {
+                return Err(FailureKind::TooManySteps);
+            }
+            Ok(parts.join(separator).into())
         },
     },
     Function {

@@ -20,3 +20,6 @@ pub const PATTERN_SIZE: usize = 256 * 1024;
 
 /// Number of steps that the evaluation of one rule may take. A step is one node, or 64 bytes of text.
 pub const STEPS: u32 = 200_000;
+
+/// Maximum length of a text that a function makes, in bytes. The steps of one rule cannot read a longer one.
+pub const TEXT_BYTES: usize = STEPS as usize * 64;

@@ -51,12 +51,21 @@ fn config_schema_accepts_valid_files_only() {
         json!({ "hooks": [{ "events": ["Stop", "session_end"], "url": "https://x", "headers": { "a": "b" } }] }),
         json!({ "audit": true }),
         json!({ "audit": { "path": "~/a.jsonl", "on_failure": "closed", "max_size": "1GiB", "max_age": "7d" } }),
+        json!({ "packs": ["filesystem", { "pack": "git", "ask": ["git.push-any"], "set": { "protected": ["main"] } }] }),
+        json!({ "hooks": [{ "id": "x", "when": "true", "params": { "a": [1] }, "vars": { "b": "commands" }, "deny": "no",
+            "unknown": "closed", "tests": [{ "command": "ls", "want": "deny" }] }] }),
+        json!({ "hooks": [{ "when": "true", "context": "x", "label": "y", "rewrite": { "timeout": 5 } }] }),
         json!({ "include": ["claude", { "dialect": "evva", "path": "x.json", "on_failure": "closed" }] }),
     ];
     for config in &good {
         assert_eq!(errors(&schema, config), [""; 0], "{config}");
     }
     for config in [
+        json!({ "packs": ["fielsystem"] }),
+        json!({ "packs": [{ "pack": "git", "except": ["git.unknown"] }] }),
+        json!({ "packs": [{ "pack": "git", "set": { "unknown": 1 } }] }),
+        json!({ "hooks": [{ "when": "true", "deny": "x", "unknown": "deny" }] }),
+        json!({ "hooks": [{ "when": "true", "deny": "x", "tests": [{ "comand": "ls", "want": "deny" }] }] }),
         json!([]),
         json!({ "hook": {} }),
         json!({ "audit": { "on_failure": "ask" } }),
@@ -193,4 +202,18 @@ async fn test_report_schema_accepts_reports() {
     assert_eq!((report.passed, report.failed, report.errors), (1, 1, 1));
     assert!(!report.contract[0].has_findings(), "{report:?}");
     assert_eq!(errors(&schema::test_report(), &serde_json::to_value(&report).unwrap()), [""; 0]);
+}
+
+#[test]
+fn config_schema_names_facts_packs_and_test_keys() {
+    let schema = schema::config().to_string();
+    for (name, _) in checkrein::facts::names() {
+        assert!(schema.contains(&format!("`{name}`: ")), "{name}");
+    }
+    for pack in checkrein::dialects::packs::ALL {
+        assert!(schema.contains(&format!("`{}`: ", pack.name)), "{}", pack.name);
+    }
+    for (name, about) in checkrein_tools::rule_tests::TEST_KEYS {
+        assert!(schema.contains(&format!("\"{name}\":")) && schema.contains(about.trim_matches('`')), "{name}");
+    }
 }

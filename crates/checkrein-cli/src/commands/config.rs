@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use checkrein::dialects::config::Diagnostic;
 use checkrein::dialects::{self, Dialect};
-use checkrein::engine::{EngineBuilder, Problem};
+use checkrein::engine::{EngineBuilder, ExplainedHook, Problem};
 use checkrein::hook::{HookState, SkipReason};
 use checkrein::hook_files::{FileStatus, Loaded, Skip, Sources};
+use checkrein::record::HookRecord;
 use checkrein::rules::Compat;
 use checkrein::{Engine, Event, EventKind, HookSpec, Trust};
 use checkrein_tools::lint::calls_checkrein;
@@ -216,6 +217,23 @@ pub fn engine_for_event(dialect: &'static Dialect, loaded: &Loaded, dir: &Path, 
 /// An engine with the exact rules of the agent, even if they let a later allow cancel a deny. Prints nothing.
 pub fn exact_engine(dialect: &'static Dialect, loaded: &Loaded, dir: &Path) -> Engine {
     builder(dialect, loaded, dir).compat(Compat::Exact).build()
+}
+
+/// Explains the hook of a record. Other hooks are not evaluated, and nothing is printed.
+pub fn explain_one(
+    dialect: &'static Dialect,
+    loaded: &Loaded,
+    dir: &Path,
+    event: &Event,
+    record: &HookRecord,
+) -> Option<ExplainedHook> {
+    let is_its = |hook: &&HookSpec| {
+        let source = &hook.info.source;
+        (&hook.info.id, &source.file, source.line) == (&record.id, &record.source.file, record.source.line)
+    };
+    let hook = loaded.hooks.iter().find(is_its)?.clone();
+    let engine = checkrein_tools::own_program::engine_builder().settle_as(dialect).cwd(dir).hooks([hook]).build();
+    engine.explain(event).pop()
 }
 
 fn builder(dialect: &'static Dialect, loaded: &Loaded, dir: &Path) -> EngineBuilder {

@@ -5,7 +5,6 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use checkrein::dialects::HandlerSpec;
 use checkrein::engine::ExplainedHook;
 use checkrein::event::Target;
 use owo_colors::OwoColorize;
@@ -81,7 +80,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     }
     // Packs have many rules, and few of them apply.
     let is_false = |planned: &ExplainedHook| {
-        !has_sample_input && selection::rule_state(planned) == Some(RuleState::DoesNotApply) && is_of_pack(planned)
+        !has_sample_input
+            && selection::rule_state(planned) == Some(RuleState::DoesNotApply)
+            && selection::is_of_pack(&planned.hook)
     };
     let mut omitted = 0;
     for planned in hooks {
@@ -137,11 +138,6 @@ fn show(out: &mut impl Write, planned: &ExplainedHook, unclear: Option<String>) 
     Ok(())
 }
 
-/// `true` for a rule of a pack.
-fn is_of_pack(planned: &ExplainedHook) -> bool {
-    matches!(&planned.hook.handler, HandlerSpec::Rule(rule) if rule.pack_rule.is_some())
-}
-
 fn as_json(planned: &ExplainedHook, unclear: Option<&str>) -> Value {
     let info = &planned.hook.info;
     json!({
@@ -162,17 +158,9 @@ fn as_json(planned: &ExplainedHook, unclear: Option<&str>) -> Value {
         "depends": unclear,
         "fails": planned.fails,
         "undecided": planned.undecided,
-        "rule": match (unclear, &planned.evaluation) {
-            (Some(_), _) | (_, None) => Value::Null,
-            (None, Some(Err(why))) => json!({ "error": why }),
-            (None, Some(Ok(evaluation))) => {
-                let parts = evaluation.parts.iter().map(|part| json!({ "expression": part.text, "value": part.value }));
-                json!({
-                    "value": evaluation.value.as_ref().ok(),
-                    "unknown": evaluation.value.as_ref().err().map(|fact| fact.0.to_string()),
-                    "parts": parts.collect::<Vec<_>>(),
-                })
-            }
+        "rule": match unclear {
+            Some(_) => Value::Null,
+            None => selection::rule_json(Some(planned)),
         },
     })
 }

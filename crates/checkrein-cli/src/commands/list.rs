@@ -16,7 +16,7 @@ use owo_colors::{OwoColorize, Style};
 use serde_json::{Value, json};
 
 use super::config::{self, ConfigArguments};
-use super::{display_path, display_source, is_verbose, layout, printable, shorten_paths};
+use super::{display_path, display_source, is_verbose, layout, pluralize, printable, selection, shorten_paths};
 use crate::exit::{self, Exit};
 
 /// Number of events of one broken hook that are listed without `-v`.
@@ -79,9 +79,29 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     }
     for (kind, hooks) in by_kind.into_values() {
         writeln!(out, "{}", dialect.name_of(kind).unwrap_or(kind.name()).bold())?;
-        for hook in hooks {
+        let mut shown_packs: Vec<(&str, Option<u32>)> = Vec::new();
+        for hook in &hooks {
             let info = &hook.info;
             let plain = Style::new();
+            // A pack is one entry of a file. Its rules are listed by `checkrein packs show`.
+            let pack = selection::pack_of(hook).filter(|_| !is_verbose() && hook.state == HookState::Ready);
+            if let Some(pack) = pack {
+                let key = (pack, info.source.line);
+                if !shown_packs.contains(&key) {
+                    shown_packs.push(key);
+                    let is_same = |other: &&&HookSpec| {
+                        selection::pack_of(other) == Some(pack)
+                            && other.info.source == info.source
+                            && other.state == HookState::Ready
+                    };
+                    let rules = pluralize(hooks.iter().filter(is_same).count(), "rule");
+                    writeln!(out, "  {pack}")?;
+                    let text = format!("pack with {rules} (-v lists them)  ");
+                    let place = format!("{} ({})", display_source(&info.source), info.source.scope);
+                    layout::styled(&mut out, 4, &[(&text, plain), (&place, plain.dimmed())])?;
+                }
+                continue;
+            }
             let state =
                 state(hook).map(|state| format!("  [{}]", shorten_paths(&printable(&state)))).unwrap_or_default();
             let name = format!("{}{}", printable(&info.id), printable(&conditions(hook)));

@@ -7,6 +7,7 @@ use checkrein::engine::ExplainedHook;
 use checkrein::hook::{HookState, SkipReason};
 use checkrein::policy::Part;
 use checkrein::{Event, FailurePolicy, HookSpec};
+use serde_json::{Value, json};
 
 /// Note for events whose tool input is sample data.
 pub const SAMPLE_INPUT: &str = "sample input; set it with --command or --input";
@@ -65,12 +66,56 @@ fn is_open(planned: &ExplainedHook) -> bool {
 /// Lines with the parts of a condition and their values.
 pub fn rule_parts(planned: &ExplainedHook) -> Vec<String> {
     let Some(Ok(evaluation)) = &planned.evaluation else { return Vec::new() };
-    let text = |part: &Part| match one_line(&part.text) {
+    let line = |part: &Part| format!("{}{} = {}", "  ".repeat(part.depth), shortened(&part.text), part.value);
+    evaluation.parts.iter().take(MAX_PARTS).map(line).collect()
+}
+
+/// Text of a part on one line, shortened.
+fn shortened(text: &str) -> String {
+    match one_line(text) {
         long if long.chars().count() > MAX_TEXT => long.chars().take(MAX_TEXT).chain(['…']).collect(),
         short => short,
-    };
-    let line = |part: &Part| format!("{}{} = {}", "  ".repeat(part.depth), text(part), part.value);
-    evaluation.parts.iter().take(MAX_PARTS).map(line).collect()
+    }
+}
+
+/// The part of a condition that decided, in one line: the deciding element of a list and its condition, or the whole condition.
+pub fn deciding_part(planned: &ExplainedHook) -> Option<String> {
+    let Some(Ok(evaluation)) = &planned.evaluation else { return None };
+    let parts = &evaluation.parts;
+    let is_element = |part: &Part| part.text == "element";
+    let element = parts.iter().position(is_element);
+    let condition = element.and_then(|at| parts.get(at + 1)).or_else(|| parts.first())?;
+    let subject = element.and_then(|at| parts.get(at)).map(|part| format!("{}: ", part.value)).unwrap_or_default();
+    Some(format!("{subject}{} = {}", shortened(&condition.text), condition.value))
+}
+
+/// `true` for a rule of a pack.
+pub fn is_of_pack(hook: &HookSpec) -> bool {
+    pack_of(hook).is_some()
+}
+
+/// Name of the pack of a rule.
+pub fn pack_of(hook: &HookSpec) -> Option<&str> {
+    match &hook.handler {
+        HandlerSpec::Rule(rule) => rule.pack_rule.as_deref()?.split('.').next(),
+        _ => None,
+    }
+}
+
+/// Evaluation of the condition of a rule, as JSON. Null for other hooks.
+pub fn rule_json(planned: Option<&ExplainedHook>) -> Value {
+    match planned.and_then(|planned| planned.evaluation.as_ref()) {
+        None => Value::Null,
+        Some(Err(why)) => json!({ "error": why }),
+        Some(Ok(evaluation)) => {
+            let parts = evaluation.parts.iter().map(|part| json!({ "expression": part.text, "value": part.value }));
+            json!({
+                "value": evaluation.value.as_ref().ok(),
+                "unknown": evaluation.value.as_ref().err().map(|fact| fact.0.to_string()),
+                "parts": parts.collect::<Vec<_>>(),
+            })
+        }
+    }
 }
 
 /// Maximum length of the shown text of a part, in characters.

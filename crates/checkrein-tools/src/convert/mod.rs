@@ -3,6 +3,7 @@
 //! `checkrein convert` and `checkrein init --from` use it. Each part of a hook that the other agent does not have is a [`Loss`]. A
 //! hook must never be written without a reported loss if it would block less there, or if the file would be invalid.
 
+mod permissions;
 mod tools;
 mod variables;
 mod verify;
@@ -12,6 +13,8 @@ use std::sync::Arc;
 
 use checkrein_core::{EventKind, FailureKind};
 use checkrein_dialects::{Dialect, HookSpec};
+
+pub use permissions::{ConvertedPermissions, Permission, convert_permissions, read_permissions};
 
 /// Result of a conversion.
 #[derive(Debug, Clone)]

@@ -38,6 +38,8 @@ mod entry;
 mod read;
 mod replay;
 mod report;
+mod rules;
+mod session;
 mod switch;
 
 pub use compare::Difference;
@@ -46,4 +48,5 @@ pub use entry::{Entry, RecordedEvent};
 pub use read::{BadLine, Lines, read};
 pub use replay::Replay;
 pub use report::{HookCount, ReplayReport, Replayed, Transition};
+pub use rules::RuleReplay;
 pub use switch::{Recording, RecordingControl, Status, SwitchError};

@@ -176,7 +176,7 @@ impl Replay {
 }
 
 /// Result without the new verdict.
-fn base(entry: &Entry) -> Replayed {
+pub(super) fn base(entry: &Entry) -> Replayed {
     let event = &entry.event;
     let about = event.original(Target::Input).or_else(|| event.original(Target::Prompt));
     Replayed {

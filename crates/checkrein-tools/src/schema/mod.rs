@@ -10,6 +10,7 @@
 
 mod outputs;
 mod payload;
+mod rule;
 
 pub use outputs::{
     bench, check, convert, effective, events, explain, facts, init, install, list, packs, say, status, trust,
@@ -166,6 +167,7 @@ pub fn config() -> Value {
                     { "type": "array", "items": { "$ref": "#/$defs/include" } },
                 ],
             },
+            "packs": rule::packs(),
             "hooks": {
                 "anyOf": [
                     { "type": "object", "properties": by_event, "additionalProperties": false },
@@ -445,6 +447,7 @@ fn key_schema(key: &HookKey, shape: &config::HookFileLayout) -> Value {
         }
         Attribute::Order => json!({ "type": "integer" }),
         Attribute::Sandbox => sandbox_schema(),
+        Attribute::OfRule(key) => return rule::key(key),
         Attribute::Setting => json!({}),
         _ => json!({ "type": "string" }),
     };

@@ -114,6 +114,7 @@ pub fn try_call() -> Value {
         ("reason", or_null(&text())),
         ("failed_closed", flag()),
         ("hook", or_null(&hook)),
+        ("rule", or_null(&json!({ "type": "object" }))),
         ("told", heard),
         ("answer", answer),
         ("notes", list_of(&text())),

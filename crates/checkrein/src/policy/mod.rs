@@ -8,6 +8,7 @@ mod evaluate;
 mod handler;
 mod history;
 mod json;
+mod testing;
 
 pub use compile::{Rule, RuleError};
 pub use evaluate::{Evaluation, Part};
@@ -15,3 +16,5 @@ pub(crate) use handler::RuleFactory;
 pub(crate) use history::SessionHistory;
 #[doc(hidden)]
 pub use history::record_event;
+#[doc(hidden)]
+pub use testing::exercise_rule;

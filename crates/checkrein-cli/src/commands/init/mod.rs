@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use checkrein::dialects::Dialect;
 use checkrein::dialects::agents::native;
+use checkrein::dialects::packs;
 use checkrein::document::{Format, MAX_SIZE};
 use checkrein::hook_files::{FileStatus, Locations, Sources};
 use checkrein::internal::regular_file::{self, ReadError};
@@ -227,16 +228,25 @@ fn approve(dir: &Path, written: &Path) {
     }
 }
 
-/// Prints one line for each hook of the file.
+/// Prints one line for each pack and each other hook of the file.
 fn show_summary(proposed: &DraftFile, target: &Target) -> Result<()> {
     let path = display_path(&target.path);
     super::print_note(&format!("will write {path} (-v shows it):"));
     let decoded = native::DIALECT.decode(&path, Scope::User, &proposed.text, Format::Yaml);
-    let width = decoded.hooks.iter().map(|hook| hook.info.id.len()).max().unwrap_or_default();
-    let mut out = anstream::stdout().lock();
+    let mut lines: Vec<(&str, String)> = Vec::new();
     for hook in &decoded.hooks {
-        let about = hook.description.as_deref().unwrap_or_default();
-        writeln!(out, "  {:width$}  {about}", hook.info.id)?;
+        let Some(pack) = super::selection::pack_of(hook).and_then(packs::find) else {
+            lines.push((&hook.info.id, hook.description.clone().unwrap_or_default()));
+            continue;
+        };
+        if !lines.iter().any(|(name, _)| *name == pack.name) {
+            lines.push((pack.name, format!("pack: {}", pack.description)));
+        }
+    }
+    let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
+    let mut out = anstream::stdout().lock();
+    for (name, about) in lines {
+        writeln!(out, "  {name:width$}  {about}")?;
     }
     Ok(())
 }

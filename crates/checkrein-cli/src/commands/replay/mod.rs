@@ -5,8 +5,13 @@ mod show;
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
-use checkrein_tools::recording::{self, Replay, ReplayReport};
+use anyhow::{Context, Result, anyhow, bail};
+use checkrein::HookSpec;
+use checkrein::dialects::HandlerSpec;
+use checkrein::dialects::agents::native;
+use checkrein::hook::HookState;
+use checkrein::internal::repository;
+use checkrein_tools::recording::{self, Replay, ReplayReport, RuleReplay};
 
 use super::config::{self, ConfigArguments};
 use super::progress::Progress;
@@ -15,9 +20,11 @@ use crate::interrupt::{self, Engines};
 
 /// Fire recorded events again and compare the verdicts
 ///
-/// Shows what a new rule would have done to last week. The hooks really run, with all their side effects; --dry-run only
+/// Shows what a changed hook would have done to last week. The hooks really run, with all their side effects; --dry-run only
 /// shows which ones would. The tools of the recorded events do not run. Output of `checkrein run --json` can be replayed too;
 /// missing event data is filled with sample data.
+///
+/// With --rule, nothing runs: the rules of a file are added to the recorded verdicts, and the events that change are shown.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:
   0    no verdict differs
@@ -27,6 +34,7 @@ use crate::interrupt::{self, Engines};
 
 Example:
   checkrein replay week.jsonl --only-changed
+  checkrein replay week.jsonl --rule new-rule.yaml
   checkrein replay week.jsonl --config new-rules.yaml --dry-run
   checkrein replay week.jsonl --json | jq .decisions")]
 pub struct Arguments {
@@ -34,6 +42,9 @@ pub struct Arguments {
     file: PathBuf,
     #[command(flatten)]
     config: ConfigArguments,
+    /// Add the rules and packs of this file to the recorded verdicts, and run nothing; can be repeated
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["config", "dry_run"])]
+    rule: Vec<PathBuf>,
     /// Show only events whose verdict differs
     #[arg(long)]
     only_changed: bool,
@@ -53,15 +64,16 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Exit> {
+    if !arguments.rule.is_empty() {
+        return run_rules(arguments);
+    }
     let config = &arguments.config;
     let dir = config.directory()?;
     let loaded = config.load()?;
     config::print_diagnostics(&loaded);
     // Building an engine reports broken hooks. The replay builds engines without reports.
     drop(config::engine(config.dialect.0, &loaded, &dir));
-    let lines = recording::read(&arguments.file)
-        .with_context(|| format!("cannot read {}", arguments.file.display()))
-        .usage_error()?;
+    let lines = open(arguments)?;
     // Explicit config files apply to all events.
     let only_here = config.config.is_empty() && !arguments.all_projects;
     let replay = Replay::new(config.dialect.0, dir, loaded)
@@ -69,13 +81,58 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         .dry_run(arguments.dry_run)
         .only_this_project(only_here);
     let report = interrupt::block_on(&Engines::default(), fire(arguments, &replay, lines))??;
+    finish(arguments, &report)
+}
 
+/// Evaluates new rules for all events.
+fn run_rules(arguments: &Arguments) -> Result<Exit> {
+    let dir = arguments.config.directory()?;
+    let loaded = config::sources(&native::DIALECT, &arguments.rule, &dir)?.without_managed().load();
+    config::print_diagnostics(&loaded);
+    let is_broken = |hook: &&HookSpec| matches!(hook.state, HookState::Broken(_));
+    if let Some(hook) = loaded.hooks.iter().find(is_broken) {
+        bail!("`{}` is not valid, so nothing was evaluated; fix it, see `checkrein check`", hook.info.id);
+    }
+    let mut replay = RuleReplay::new(loaded.hooks.iter().cloned())
+        .map_err(|(info, error)| anyhow!("{}: the rule `{}` is not valid: {error}", info.source, info.id))?;
+    let others = loaded.hooks.iter().filter(|hook| !matches!(hook.handler, HandlerSpec::Rule(_))).count();
+    if others > 0 {
+        let hooks = super::pluralize(others, "hook");
+        super::print_note(&format!("left out {hooks} that are not rules; `--config` runs them"));
+    }
+    if replay.rules() == 0 {
+        bail!("there is no rule to evaluate: a rule is a hook with `when`, or comes from a pack");
+    }
+    if !arguments.all_projects {
+        replay = replay.only_project(repository(&dir).unwrap_or(&dir));
+    }
+    let mut shown = Ok(());
+    let report = replay.run(open(arguments)?, |one| {
+        match one {
+            Ok(one) if one.is_changed() && !arguments.json && shown.is_ok() => {
+                shown = show::one(&mut anstream::stdout().lock(), one);
+            }
+            Ok(_) => {}
+            Err(bad) => super::print_note(&format!("skipped {bad}")),
+        }
+        arguments.json && one.is_ok_and(recording::Replayed::is_changed)
+    });
+    shown?;
+    finish(arguments, &report)
+}
+
+fn open(arguments: &Arguments) -> Result<recording::Lines> {
+    recording::read(&arguments.file).with_context(|| format!("cannot read {}", arguments.file.display())).usage_error()
+}
+
+/// Prints the report, and returns its exit code.
+fn finish(arguments: &Arguments, report: &ReplayReport) -> Result<Exit> {
     let mut out = anstream::stdout().lock();
     if arguments.json {
         serde_json::to_writer_pretty(&mut out, &report).map_err(std::io::Error::from)?;
         writeln!(out)?;
     } else {
-        show::summary(&mut out, &report)?;
+        show::summary(&mut out, report)?;
     }
     if report.events == 0 && !report.broken.is_empty() {
         bail!("no event in {} can be fired", arguments.file.display());

@@ -12,7 +12,8 @@ use checkrein::verdict::Warning;
 use checkrein::{Event, EventKind, FailureKind, FailurePolicy, Verdict};
 use owo_colors::{OwoColorize, Style};
 
-use super::super::{colours, display_source, layout, printable, selection, shorten_paths};
+use super::super::selection::RuleState;
+use super::super::{colours, display_source, is_verbose, layout, pluralize, printable, selection, shorten_paths};
 use super::Fired;
 
 /// Number of lines of a stream that are shown.
@@ -78,8 +79,22 @@ fn hooks(out: &mut impl Write, dialect: &Dialect, event: &Event, fired: &Fired) 
             layout::paragraph(out, 2, &format!("hint: {hint}"))?;
         }
     }
+    // Packs have many rules, and few of them apply.
+    let is_false = |record: &HookRecord| {
+        let is_quiet = record.outcome != HookOutcome::Failure;
+        let planned = fired.planned(record).filter(|planned| selection::is_of_pack(&planned.hook));
+        is_quiet && planned.and_then(selection::rule_state) == Some(RuleState::DoesNotApply)
+    };
+    let mut omitted = 0;
     for record in &fired.record.hooks {
+        if is_false(record) && !is_verbose() {
+            omitted += 1;
+            continue;
+        }
         hook(out, fired, record)?;
+    }
+    if omitted > 0 {
+        writeln!(out, "  {} of packs with a false condition (-v lists them)", pluralize(omitted, "rule"))?;
     }
     for planned in fired.plan.iter().filter(|planned| planned.hook.kinds.contains(&fired.kind())) {
         let info = &planned.hook.info;
@@ -175,6 +190,10 @@ fn hook(out: &mut impl Write, fired: &Fired, record: &HookRecord) -> io::Result<
         for text in texts {
             layout::paragraph(out, 6, &format!("{what}: {}", layout::one_line(text, 400)))?;
         }
+    }
+    let applies = planned.is_some_and(|planned| selection::rule_state(planned) != Some(RuleState::DoesNotApply));
+    if let Some(part) = planned.filter(|_| applies).and_then(selection::deciding_part) {
+        layout::paragraph(out, 6, &shorten_paths(&printable(&format!("because {part}"))))?;
     }
     if !record.rewrote.is_empty() {
         writeln!(out, "      rewrote: {}", record.rewrote.join(", "))?;

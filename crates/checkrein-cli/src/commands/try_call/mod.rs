@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use checkrein::dialects::agents::{claude, codex, native};
 use checkrein::dialects::{Answer, Dialect, ToolRow, is_common_tool};
+use checkrein::engine::ExplainedHook;
 use checkrein::handler::{ProcessExit, ProcessReply, Reply};
 use checkrein::record::{HookOutcome, HookRecord};
 use checkrein::{Decision, Event, EventKind, Opinion, RawJson, Record, Trust};
@@ -25,8 +26,8 @@ use crate::exit::{self, Exit, UsageErrorExt};
 
 /// Show the answer to a tool call that each agent gets
 ///
-/// Sends the call to your hooks as each agent would send it. Shows the verdict, the hook that decided, and the answer as the
-/// agent reads it. The hooks really run; the tool does not. Nothing is recorded, and no session changes.
+/// Sends the call to your hooks as each agent would send it. Shows the verdict, the hook that decided, the part of a rule that
+/// decided, and the answer as the agent reads it. The hooks really run; the tool does not. Nothing is recorded, and no session changes.
 ///
 /// Without --as, the agents on this machine are used.
 #[derive(Debug, clap::Args)]
@@ -75,6 +76,9 @@ pub struct Arguments {
 /// Agents that are shown if none is on this machine.
 const EXAMPLES: &[&Dialect] = &[&claude::DIALECT, &codex::DIALECT];
 
+/// Kind of handler of rules.
+const RULE: &str = "rule";
+
 /// The question, with shared names.
 enum Question {
     Tool { tool: String, input: RawJson },
@@ -91,6 +95,8 @@ struct Tried {
     reason: Option<String>,
     /// The hook that decided.
     hook: Option<HookRecord>,
+    /// Evaluation of this hook, if it is a rule.
+    rule: Option<ExplainedHook>,
     /// `true` if the decision is a deny because something failed.
     failed_closed: bool,
     /// The answer as the agent reads it.
@@ -125,7 +131,11 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     if let Question::Tool { tool, .. } = &question {
         arguments.check_tool(tool, &agents).usage_error()?;
     }
-    let loaded = sources(&native::DIALECT, &[], &dir)?.load();
+    let mut sources = sources(&native::DIALECT, &[], &dir)?;
+    if arguments.trust_all {
+        sources = sources.trust(Trust::everything());
+    }
+    let loaded = sources.load();
     config::print_diagnostics(&loaded);
     config::hint(&native::DIALECT, &[], &loaded, &dir);
 
@@ -144,7 +154,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
                     installer.status(agent).places.iter().any(|place| place.state != State::Absent)
                 };
                 let is_installed = installer.as_ref().is_some_and(calls);
-                tried.push(ask(agent, call, is_installed, arguments.trust_all, &dir));
+                let mut one = ask(agent, call, is_installed, arguments.trust_all, &dir);
+                let explain = |hook: &HookRecord| config::explain_one(agent, &loaded, &dir, &one.event, hook);
+                one.rule = one.hook.as_ref().filter(|hook| hook.handler == RULE).and_then(explain);
+                tried.push(one);
             }
             Err(error @ (AgentCallError::NoEvent { .. } | AgentCallError::NoTool { .. })) => {
                 skipped.push((agent, error.to_string()));
@@ -263,6 +276,7 @@ fn ask(agent: &'static Dialect, call: AgentCall, is_installed: bool, trust_all: 
         decision,
         reason,
         hook,
+        rule: None,
         failed_closed,
         told,
         answer: response.answer,

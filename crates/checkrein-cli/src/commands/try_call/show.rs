@@ -9,7 +9,7 @@ use checkrein::{Decision, Event};
 use owo_colors::{OwoColorize, Style};
 use serde_json::{Value, json};
 
-use super::super::{colours, layout, printable, shorten_paths, terminal};
+use super::super::{colours, layout, printable, selection, shorten_paths, terminal};
 use super::Tried;
 
 /// Longest text of a hook that is shown.
@@ -60,6 +60,9 @@ impl Tried {
         };
         for text in self.words() {
             line(&text, Style::new())?;
+        }
+        if let Some(part) = self.rule.as_ref().and_then(selection::deciding_part) {
+            line(&format!("because {part}"), Style::new().dimmed())?;
         }
         for note in &self.notes {
             line(&format!("note: {note}"), Style::new().dimmed())?;
@@ -120,6 +123,7 @@ impl Tried {
             "reason": self.reason,
             "failed_closed": self.failed_closed,
             "hook": hook,
+            "rule": selection::rule_json(self.rule.as_ref()),
             "told": {
                 "decision": told.decision(),
                 "reason": told.reason(),

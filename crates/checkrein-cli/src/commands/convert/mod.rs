@@ -3,6 +3,8 @@
 //! `checkrein init --from` uses the list of losses too. If a blocking hook would no longer block, nothing may be written
 //! without `--force`.
 
+mod permissions;
+
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -24,15 +26,19 @@ use crate::exit::{self, Exit, UsageErrorExt};
 ///
 /// Translates names of tools and of the project variable. Lists everything that the other agent does not have. If a blocking
 /// hook would no longer block, nothing is written without --force.
+///
+/// With --permissions, the permission rules of Claude Code become rules of a native file: `permissions.deny`, `ask` and `allow`.
+/// A rule that cannot be said is listed; if it denies or asks, nothing is written without --force.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:
   0   converted
-  1   a hook is lost, a blocking hook would no longer block,
-      or there are no hooks to convert
+  1   a hook or a permission rule is lost, a blocking hook would
+      no longer block, or there is nothing to convert
   64  usage error
 
 Example:
   checkrein convert --from claude --to native > .checkrein/hooks.json
+  checkrein convert --from claude --to native --permissions
   checkrein convert --from native --to ub hooks.yaml --output ~/.config/ub/config.yaml")]
 pub struct Arguments {
     /// Agent whose format to read
@@ -41,6 +47,9 @@ pub struct Arguments {
     /// Agent whose format to write
     #[arg(long, value_name = "AGENT")]
     to: DialectName,
+    /// Translate permission rules instead of hooks
+    #[arg(long)]
+    permissions: bool,
     /// Files to read instead of the usual locations
     files: Vec<PathBuf>,
     /// Start directory of the agent
@@ -61,6 +70,9 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<Exit> {
     let (from, to) = (arguments.from.0, arguments.to.0);
     let dir = directory(&arguments.dir)?;
+    if arguments.permissions {
+        return permissions::run(arguments, &dir);
+    }
     let loaded = sources(from, &arguments.files, &dir)?.without_managed().load();
     config::print_diagnostics(&loaded);
     let hooks = without_installed(&loaded.hooks);
