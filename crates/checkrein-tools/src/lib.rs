@@ -7,6 +7,7 @@
 //! - [`convert`]: translates hooks to the file of another agent.
 //! - [`lint`]: static checks of hooks and their scripts.
 //! - [`own_program`]: the running program, for hooks that call it.
+//! - [`self_test`]: calls that checkrein must deny. [`doctor`]: checks of the whole setup.
 //! - [`samples`]: sample payloads. [`schema`]: JSON schemas of all input files and JSON outputs.
 //!
 //! The crate has no stable API. It must never decide about an event: only the library does.
@@ -18,6 +19,7 @@ pub mod agent_adapter;
 mod agent_call;
 pub mod allow_once;
 pub mod convert;
+pub mod doctor;
 mod event_builder;
 pub mod hook_tests;
 pub mod install;
@@ -27,6 +29,7 @@ pub mod recording;
 pub mod rule_tests;
 pub mod samples;
 pub mod schema;
+pub mod self_test;
 pub mod simulate;
 
 pub use agent_call::{AgentCall, AgentCallError};

@@ -42,6 +42,9 @@ pub struct Arguments {
     /// Allow if checkrein itself fails
     #[arg(long)]
     fail_open: bool,
+    /// Entries exist only for events with hooks; `install --needed` writes this
+    #[arg(long)]
+    needed: bool,
     /// Run hooks of the project without approval
     #[arg(long)]
     trust_all: bool,
@@ -70,6 +73,7 @@ impl Arguments {
             event: None,
             config: Vec::new(),
             fail_open: false,
+            needed: false,
             trust_all: false,
             home: None,
             config_home: None,
@@ -84,6 +88,7 @@ impl Arguments {
                 "--config-home" => arguments.config_home = Some(words.next()?.into()),
                 "--state-home" => arguments.state_home = Some(words.next()?.into()),
                 "--fail-open" => arguments.fail_open = true,
+                "--needed" => arguments.needed = true,
                 "--trust-all" => arguments.trust_all = true,
                 "--background" => arguments.background = true,
                 _ => return None,
@@ -116,6 +121,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     }
     if arguments.fail_open {
         adapter = adapter.on_failure(FailurePolicy::Open);
+    }
+    if arguments.needed {
+        adapter = adapter.has_needed_entries();
     }
     let state = locations.state_dir();
     let trust = match &state {

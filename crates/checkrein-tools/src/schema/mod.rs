@@ -12,8 +12,8 @@ mod outputs;
 mod payload;
 
 pub use outputs::{
-    bench, check, convert, effective, events, explain, facts, init, install, list, say, status, trust, trust_done,
-    trust_lock, try_call,
+    bench, check, convert, doctor, effective, events, explain, facts, init, install, list, say, status, trust,
+    trust_done, trust_lock, try_call,
 };
 pub use payload::payload;
 
@@ -72,6 +72,7 @@ pub const ALL: &[Schema] = &[
         make: trust_done,
     },
     Schema { name: "trust-lock", about: "output of `trust lock --json`", make: trust_lock },
+    Schema { name: "doctor", about: "output of `doctor --json`", make: doctor },
     Schema { name: "status", about: "output of `status --json`", make: status },
     Schema { name: "effective", about: "output of `status --effective --json`", make: effective },
     Schema { name: "events", about: "output of `events --json`", make: events },
