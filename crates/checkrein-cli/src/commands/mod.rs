@@ -13,6 +13,7 @@ pub mod completions;
 pub mod config;
 pub mod convert;
 pub mod dialect;
+pub mod doctor;
 pub mod event;
 pub mod events;
 pub mod explain;
