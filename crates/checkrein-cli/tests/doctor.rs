@@ -295,27 +295,3 @@ fn self_test_works_for_every_agent() {
         assert_eq!(found.iter().map(|check| &check["level"]).collect::<Vec<_>>(), ["ok"], "{agent}: {found:?}");
     }
 }
-
-#[test]
-fn token_that_is_not_issued_is_an_ordinary_call() {
-    let place = Place::untrusted(&[(HOOKS, "hooks: []\n")]);
-    let payload = |token: &str| {
-        format!(
-            r#"{{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{{"command":"echo checkrein-self-test-{token}"}}}}"#
-        )
-    };
-    let token = "0123456789abcdef0123456789abcdef";
-    let ran = place.run_with(&["hook", "claude"], &payload(token));
-    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{ran:?}");
-    // A process that can write the user's state gains a denial, and nothing else.
-    let dir = place.home.path().join(".local/state/checkrein/self-test");
-    std::fs::create_dir_all(&dir).unwrap();
-    set_mode(&place, "home/.local/state/checkrein/self-test", 0o700);
-    std::fs::write(dir.join(token), "").unwrap();
-    let ran = place.run_with(&["hook", "claude"], &payload(token));
-    assert!(ran.stdout.contains(r#""permissionDecision":"deny""#), "{ran:?}");
-    // A directory that others can write has no tokens.
-    set_mode(&place, "home/.local/state/checkrein/self-test", 0o777);
-    let ran = place.run_with(&["hook", "claude"], &payload(token));
-    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{ran:?}");
-}

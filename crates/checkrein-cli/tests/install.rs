@@ -9,6 +9,8 @@ mod common;
 mod files;
 #[path = "install/many.rs"]
 mod many;
+#[path = "install/needed.rs"]
+mod needed;
 #[path = "install/status.rs"]
 mod status;
 

@@ -59,7 +59,7 @@ pub struct Check {
     pub level: Level,
     /// Answer, in one line.
     pub text: String,
-    /// What the user can do.
+    /// Action for the user.
     pub fix: Option<String>,
 }
 

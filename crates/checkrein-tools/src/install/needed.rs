@@ -10,7 +10,7 @@ use std::sync::Arc;
 use checkrein::hook_files::{Loaded, Locations, Sources};
 use checkrein_core::{EventKind, HookInfo, HookState};
 use checkrein_dialects::agents::native;
-use checkrein_dialects::{Dialect, HookSpec};
+use checkrein_dialects::{Dialect, HandlerSpec, HookSpec};
 
 use super::desired_entries::{can_have_entry, entry_dialect, is_on_request, is_row_of};
 use super::{Installer, Program, State};
@@ -50,14 +50,12 @@ pub(super) fn needed_kinds(loaded: &Loaded) -> Vec<EventKind> {
     };
     for hook in loaded.hooks.iter().filter(|hook| may_run(hook)) {
         hook.kinds.iter().for_each(&mut add);
-        // A prompt starts a new turn, which resets the number of refused stops.
-        if hook.kinds.iter().any(|kind| matches!(kind, EventKind::Stop | EventKind::SubagentStop)) {
+        // A prompt starts a new turn, which resets the number of refused stops. The history counts prompts.
+        let reads_history = matches!(&hook.handler, HandlerSpec::Rule(rule) if rule.uses_history());
+        let is_stop = |kind: &EventKind| matches!(kind, EventKind::Stop | EventKind::SubagentStop);
+        if reads_history || hook.kinds.iter().any(is_stop) {
             add(&EventKind::PromptSubmit);
         }
-    }
-    // The history counts prompts.
-    if loaded.uses_history {
-        add(&EventKind::PromptSubmit);
     }
     kinds
 }
