@@ -61,6 +61,7 @@ const MORE: &[&[&str]] = &[
     &["try", "ls", "--as", "claude"],
     &["uninstall", "claude", "--dry-run"],
     &["status", "claude", "--no-versions"],
+    &["doctor"],
     &["allow-once", "7KQ2M-9XDTR"],
     &["audit", "verify"],
     &["trust"],

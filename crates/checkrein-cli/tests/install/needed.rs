@@ -159,3 +159,14 @@ fn hooks_that_the_agent_runs_itself_need_no_entry() {
     assert_eq!(covered(&place, "codex"), ["PreToolUse", "SessionStart", "UserPromptSubmit", "Stop"]);
     assert!(!place.run(&["check"]).stdout.contains("no-entry"));
 }
+
+#[test]
+fn agent_without_a_session_start_has_a_note() {
+    let note = "the agent has no event at the start of a session";
+    for (agent, has_note) in [("windsurf", true), ("claude", false)] {
+        let place = Place::untrusted(&[(HOOKS, &hooks(&["PreToolUse"]))]);
+        let ran = place.fine(&["install", agent, "--needed"]);
+        assert_eq!(ran.stderr.contains(note), has_note, "{agent}: {ran:?}");
+        assert!(ran.stderr.contains("run `checkrein install --needed` again"), "{agent}: {ran:?}");
+    }
+}

@@ -324,10 +324,9 @@ impl AgentAdapter {
             if let Some(event) = decoded.as_ref().filter(|event| self.confirms_itself(event, &dir)) {
                 return self.deny_confirmation(event);
             }
-        }
-        if let Some(token) = self.canary_in(json.as_str()) {
-            decoded = decoded.or_else(|| decode().ok());
-            if let Some(event) = decoded.as_ref().filter(|event| self.agent.is_gate(&event.kind())) {
+            if let Some(event) = decoded.as_ref().filter(|event| self.agent.is_gate(&event.kind()))
+                && let Some(token) = self.canary_in(json.as_str())
+            {
                 return self.deny_canary(event, token, &dir);
             }
         }

@@ -47,7 +47,7 @@ mod version;
 
 use std::path::{Path, PathBuf};
 
-use checkrein_core::Scope;
+use checkrein_core::{EventKind, Scope};
 use checkrein_dialects::config::{FileRow, PathBase};
 use checkrein_dialects::{Dialect, HostBehavior, InstallTable, SettingsPath};
 
@@ -291,6 +291,13 @@ impl Installer {
         if choice.is_marked {
             let retry = "run `checkrein install --needed` again after you add hooks for other events";
             notes.push(format!("entries only for events that hooks use now: {retry}"));
+            if desired_entries::entry_dialect(agent).row(&EventKind::SessionStart).is_none() {
+                notes.push(
+                    "the agent has no event at the start of a session: only `check`, `list` and `doctor` report hooks \
+                     without an entry"
+                        .to_owned(),
+                );
+            }
         }
         let others = self.also_read_by(agent, path);
         if !others.is_empty() {

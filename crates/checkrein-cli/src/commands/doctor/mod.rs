@@ -18,7 +18,7 @@ use super::check::findings_of_agents;
 use super::config::directory;
 use super::dialect::DialectName;
 use super::install::installer;
-use super::{layout, pluralize, printable, shorten_paths};
+use super::{pluralize, printable, shorten_paths, terminal};
 use crate::exit::{self, Exit};
 
 /// Check that your agents are protected, and say what to fix
@@ -102,6 +102,8 @@ fn show(out: &mut impl Write, report: &Report, repairs: &[Repair]) -> Result<()>
 /// Width of the word for the result and of the name of a check.
 const LEVEL_WIDTH: usize = 7;
 const NAME_WIDTH: usize = 11;
+/// Column of the texts.
+const COLUMN: usize = 2 + LEVEL_WIDTH + 2 + NAME_WIDTH + 2;
 
 fn show_check(out: &mut impl Write, check: &Check) -> Result<()> {
     let style = match check.level {
@@ -111,19 +113,24 @@ fn show_check(out: &mut impl Write, check: &Check) -> Result<()> {
         _ => Style::new().dimmed(),
     };
     line(out, check.level.label(), style, check.name, &check.text)?;
-    if let Some(fix) = check.fix.as_deref().filter(|fix| !fix.is_empty()) {
-        layout::paragraph(out, 2 + LEVEL_WIDTH + 2 + NAME_WIDTH + 2, &format!("fix: {}", shown(fix)))?;
+    match check.fix.as_deref() {
+        Some(fix) if !fix.is_empty() => Ok(writeln!(out, "{:COLUMN$}{}", "", wrapped(&format!("fix: {fix}")))?),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 fn line(out: &mut impl Write, word: &str, style: Style, name: &str, text: &str) -> Result<()> {
-    write!(out, "  {}{:2$}", word.style(style), "", LEVEL_WIDTH.saturating_sub(word.len()) + 2)?;
-    let text = format!("{name:<NAME_WIDTH$}  {}", shown(text));
-    let mut rest = Vec::new();
-    layout::paragraph(&mut rest, 2 + LEVEL_WIDTH + 2, &text)?;
-    let rest = String::from_utf8_lossy(&rest).into_owned();
-    Ok(write!(out, "{}", rest.trim_start())?)
+    let padding = LEVEL_WIDTH.saturating_sub(word.len()) + 2;
+    let word = word.style(style);
+    Ok(writeln!(out, "  {word}{:padding$}{name:<NAME_WIDTH$}  {}", "", wrapped(text))?)
+}
+
+/// A text whose lines start at the column of texts. It is wrapped on a terminal only.
+fn wrapped(text: &str) -> String {
+    match terminal::width() {
+        Some(width) => terminal::wrap(&shown(text), COLUMN, COLUMN, width),
+        None => shown(text),
+    }
 }
 
 fn shown(text: &str) -> String {
