@@ -53,7 +53,8 @@ impl<'a> Examination<'a> {
             checks.extend(activity.iter().flat_map(|activity| activity.checks(SystemTime::now())));
             checks.extend(self.limits());
         }
-        Section { title: self.agent.name, is_agent: true, is_installed, checks }
+        let version = self.status.found.version.clone();
+        Section { title: self.agent.name, is_agent: true, is_installed, version, checks }
     }
 
     fn found(&self) -> Check {

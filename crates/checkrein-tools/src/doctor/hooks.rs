@@ -19,7 +19,7 @@ pub(super) fn section(doctor: &Doctor<'_>, loaded: &Loaded) -> Section {
     let mut checks = vec![found(loaded), approved(doctor.dir)];
     checks.extend(findings(doctor, loaded));
     checks.extend(open_gates(loaded));
-    Section { title: "hooks", is_agent: false, is_installed: false, checks }
+    Section { title: "hooks", is_agent: false, is_installed: false, version: None, checks }
 }
 
 fn found(loaded: &Loaded) -> Check {
@@ -32,7 +32,8 @@ fn found(loaded: &Loaded) -> Check {
         return Check::problem("found", "no hook is in force, so nothing is checked")
             .fix("run `checkrein init --user`, or approve the hooks of the project");
     }
-    let files = loaded.files.iter().filter(|file| file.status == FileStatus::Found && file.hooks > 0).count();
+    let in_force = loaded.hooks.iter().filter(|hook| hook.state == HookState::Ready);
+    let files = in_force.map(|hook| &hook.info.source.file).collect::<BTreeSet<_>>().len();
     let off = count(&|hook| matches!(hook.state, HookState::Disabled | HookState::Skipped(_)));
     let disabled = if off == 0 { String::new() } else { format!(", {off} disabled") };
     Check::ok("found", format!("{} in force in {}{disabled}", counted(ready, "hook"), counted(files, "file")))

@@ -100,6 +100,8 @@ pub struct Section {
     pub is_agent: bool,
     /// `true` if the settings of the agent call checkrein.
     pub is_installed: bool,
+    /// Version of the agent, if its files tell it.
+    pub version: Option<String>,
     /// Checks, in the order of the report.
     pub checks: Vec<Check>,
 }

@@ -11,7 +11,7 @@ pub(super) fn section(loaded: &Loaded, place: &Locations) -> Section {
     checks.extend(managed(loaded));
     checks.push(audit(loaded));
     checks.extend(skip(loaded, &Skip::from_env()));
-    Section { title: "checkrein", is_agent: false, is_installed: false, checks }
+    Section { title: "checkrein", is_agent: false, is_installed: false, version: None, checks }
 }
 
 fn program() -> Check {

@@ -373,7 +373,13 @@ pub fn doctor() -> Value {
     let levels: Vec<_> = Level::ALL.iter().map(|level| level.label()).collect();
     let check =
         object(&[("check", text()), ("level", json!({ "enum": levels })), ("text", text()), ("fix", or_null(&text()))]);
-    let section = object(&[("title", text()), ("agent", flag()), ("installed", flag()), ("checks", list_of(&check))]);
+    let section = object(&[
+        ("title", text()),
+        ("agent", flag()),
+        ("installed", flag()),
+        ("version", or_null(&text())),
+        ("checks", list_of(&check)),
+    ]);
     let other = object(&[("agent", text()), ("why", text())]);
     let fix = object(&[("agent", text()), ("files", list_of(&text())), ("failure", or_null(&text()))]);
     let report = object(&[

@@ -163,6 +163,7 @@ fn as_json(report: &Report, repairs: &[Repair], dir: &std::path::Path) -> Value 
             "title": section.title,
             "agent": section.is_agent,
             "installed": section.is_installed,
+            "version": section.version,
             "checks": section.checks.iter().map(check).collect::<Vec<_>>(),
         })
     };
