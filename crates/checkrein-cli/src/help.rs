@@ -13,7 +13,7 @@ use crate::commands::{self, Verbosity, terminal};
 
 /// All commands by purpose, in the order of the overview.
 pub const GROUPS: &[(&str, &[&str])] = &[
-    ("Daily", &["init", "install", "uninstall", "status", "try", "run", "explain", "check", "list", "test"]),
+    ("Daily", &["init", "install", "uninstall", "doctor", "status", "try", "run", "explain", "check", "list", "test"]),
     ("Safety", &["trust", "allow-once", "coverage", "log", "audit"]),
     ("Authoring", &["simulate", "record", "replay", "convert", "bench", "events", "facts", "packs"]),
     ("Plumbing", &["hook", "get", "say", "schema", "completions", "man"]),

@@ -9,6 +9,8 @@ mod common;
 mod files;
 #[path = "install/many.rs"]
 mod many;
+#[path = "install/needed.rs"]
+mod needed;
 #[path = "install/status.rs"]
 mod status;
 
@@ -85,7 +87,8 @@ fn trust_entries(place: &Place, agent: &str) {
     if agent != "codex" {
         return;
     }
-    let hooks = place.json("home/.codex/hooks.json");
+    let text = std::fs::read_to_string(place.path("home/.codex/hooks.json")).unwrap();
+    let hooks: Value = serde_json::from_str(&text).unwrap();
     let file = place.home.path().canonicalize().unwrap().join(".codex/hooks.json");
     let mut text = String::new();
     for (event, groups) in hooks["hooks"].as_object().unwrap() {
@@ -95,7 +98,13 @@ fn trust_entries(place: &Place, agent: &str) {
             true => text + "_" + &c.to_lowercase().to_string(),
             false => text + &c.to_lowercase().to_string(),
         });
-        text += &format!("[hooks.state.\"{}:{snake}:{group}:0\"]\ntrusted_hash = \"sha256:0\"\n", file.display());
+        let hook = &groups[group]["hooks"][0];
+        let (command, timeout) = (&hook["command"], &hook["timeout"]);
+        let identity = format!(
+            r#"{{"event_name":"{snake}","hooks":[{{"async":false,"command":{command},"timeout":{timeout},"type":"command"}}]}}"#
+        );
+        let hash = checkrein::internal::sha256_hex(identity.as_bytes());
+        text += &format!("[hooks.state.\"{}:{snake}:{group}:0\"]\ntrusted_hash = \"sha256:{hash}\"\n", file.display());
     }
     place.write("home/.codex/config.toml", &text);
 }

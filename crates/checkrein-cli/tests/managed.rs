@@ -234,3 +234,23 @@ fn agents_cannot_change_managed_files() {
     let ran = machine.run(&["hook", "claude"], &[], BASH);
     assert_eq!((ran.stdout.as_str(), ran.code), ("", 0), "{}", ran.stderr);
 }
+
+#[test]
+fn doctor_finds_a_managed_file_that_others_can_write() {
+    let Some(machine) = Machine::with(&[(MANAGED, GUARD), ("home/.claude/settings.json", "{}\n")]) else { return };
+    let installed = machine.run(&["install", "claude"], &[], "");
+    assert_eq!(installed.code, 0, "{} {}", installed.stdout, installed.stderr);
+    let managed = |open: &[(&str, &str)]| {
+        let ran = machine.run(&["doctor", "--json"], open, "");
+        let report: serde_json::Value =
+            serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {} {}", ran.stdout, ran.stderr));
+        let checks = report["sections"][0]["checks"].as_array().unwrap().clone();
+        (ran.code, checks.into_iter().find(|check| check["check"] == "managed").unwrap(), report)
+    };
+    let (code, check, report) = managed(&[]);
+    assert_eq!((code, check["level"].as_str()), (0, Some("ok")), "{report:#}");
+    let (code, check, report) = managed(&[("OPEN", "g+w"), ("WHAT", "/etc/checkrein/hooks.yaml")]);
+    assert_eq!((code, check["level"].as_str()), (1, Some("problem")), "{report:#}");
+    assert!(check["text"].as_str().unwrap().contains("is group-writable (mode 0664)"), "{check}");
+    assert_eq!(check["fix"], "as the administrator: chmod go-w /etc/checkrein/hooks.yaml");
+}

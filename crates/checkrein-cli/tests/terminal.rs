@@ -66,6 +66,7 @@ const MORE: &[&[&str]] = &[
     &["packs", "show", "git"],
     &["uninstall", "claude", "--dry-run"],
     &["status", "claude", "--no-versions"],
+    &["doctor"],
     &["allow-once", "7KQ2M-9XDTR"],
     &["audit", "verify"],
     &["trust"],

@@ -34,6 +34,8 @@ pub struct InstallTable {
     pub switches: &'static [SwitchRow],
     /// Record of the hooks that the user has trusted. `None`: hooks run without trust.
     pub trust: Option<TrustTable>,
+    /// Record of the folders that the user trusts. In others, entries of the project do not run. `None`: they always run.
+    pub folders: Option<FolderTrust>,
     /// Name of the npm package of the program, whose `package.json` has the version. `None`: not a package, or not known.
     pub package: Option<&'static str>,
     /// `true` if the program prints its version and was observed to change no files then.
@@ -74,10 +76,19 @@ pub struct TrustTable {
     pub file: SettingsPath,
     /// Names of the keys that lead to the table, joined by dots.
     pub table: &'static str,
-    /// Key of a trusted hook that has a value.
+    /// Key of a trusted hook. Its value is a hash of the hook: a changed hook is not trusted.
     pub trusted: &'static str,
     /// Flag of a hook that can be `false`, so that the hook does not run.
     pub enabled: &'static str,
+}
+
+/// File with a list of the folders that the agent trusts. Their subfolders are trusted too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FolderTrust {
+    /// The file.
+    pub file: SettingsPath,
+    /// Key of the list.
+    pub key: &'static str,
 }
 
 /// File with the projects that the agent trusts, by their paths.
@@ -152,6 +163,7 @@ impl InstallTable {
             entry_keys: &[],
             switches: &[],
             trust: None,
+            folders: None,
             package: None,
             prints_version: false,
         }
@@ -172,6 +184,12 @@ impl InstallTable {
     /// Sets the record of trusted hooks.
     pub(crate) const fn trust(mut self, trust: TrustTable) -> Self {
         self.trust = Some(trust);
+        self
+    }
+
+    /// Sets the record of trusted folders.
+    pub(crate) const fn folders(mut self, folders: FolderTrust) -> Self {
+        self.folders = Some(folders);
         self
     }
 

@@ -39,7 +39,7 @@ pub mod testing;
 
 pub use agents::{ALL, find};
 pub use input::{InputForm, InputRow, McpNames, canonical_input, is_common_tool, patch_field};
-pub use install::{InstallTable, OffValue, ProjectTrust, SettingsPath, SwitchRow, TrustTable};
+pub use install::{FolderTrust, InstallTable, OffValue, ProjectTrust, SettingsPath, SwitchRow, TrustTable};
 pub use render::{Answer, AnswerExtras};
 pub use spec::{
     BadRule, BuiltinSpec, Callback, CallbackFuture, CommandError, CommandLine, CommandSpec, FileAccess, HandlerKind,

@@ -5,7 +5,8 @@
 
 use std::path::Path;
 
-use checkrein_core::{Event, EventKind, RawJson, Target};
+use checkrein::handler::{ProcessExit, ProcessReply, Reply};
+use checkrein_core::{Event, EventKind, Opinion, RawJson, Target};
 use checkrein_dialects::agents::{claude, native};
 use checkrein_dialects::input::InputForm;
 use checkrein_dialects::{Dialect, ToolRow};
@@ -95,6 +96,17 @@ impl AgentCall {
             None => event,
         };
         Self::new(agent, kind, &EventBuilder::new(kind.name()), dir, with_prompt)
+    }
+
+    /// Reads an answer to this call as the agent does.
+    pub fn read(&self, agent: &'static Dialect, exit: i32, stdout: &str, stderr: &str) -> Opinion {
+        let reply = ProcessReply::new(ProcessExit::Code(exit)).stdout(stdout).stderr(stderr);
+        match agent.read(&self.event, Reply::Process(reply), false) {
+            Ok(opinion) => opinion,
+            // Some agents treat a failed hook as a deny.
+            Err(failure) if exit != 0 => Opinion::deny(failure.message),
+            Err(failure) => Opinion::none().with_warning(failure.to_string()),
+        }
     }
 
     fn new(

@@ -8,6 +8,7 @@
 //! - [`convert`]: translates hooks to the file of another agent.
 //! - [`lint`]: static checks of hooks and their scripts.
 //! - [`own_program`]: the running program, for hooks that call it.
+//! - [`self_test`]: calls that checkrein must deny. [`doctor`]: checks of the whole setup.
 //! - [`samples`]: sample payloads. [`schema`]: JSON schemas of all input files and JSON outputs.
 //!
 //! The crate has no stable API. It must never decide about an event: only the library does.
@@ -21,6 +22,7 @@ pub mod allow_once;
 pub mod convert;
 pub mod coverage;
 pub mod decision_log;
+pub mod doctor;
 mod event_builder;
 pub mod hook_tests;
 pub mod install;
@@ -30,6 +32,7 @@ pub mod recording;
 pub mod rule_tests;
 pub mod samples;
 pub mod schema;
+pub mod self_test;
 pub mod simulate;
 
 pub use agent_call::{AgentCall, AgentCallError};

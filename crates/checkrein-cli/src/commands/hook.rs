@@ -43,6 +43,9 @@ pub struct Arguments {
     /// Allow if checkrein itself fails
     #[arg(long)]
     fail_open: bool,
+    /// Entries exist only for events with hooks; `install --needed` writes this
+    #[arg(long)]
+    needed: bool,
     /// Run hooks of the project without approval
     #[arg(long)]
     trust_all: bool,
@@ -71,6 +74,7 @@ impl Arguments {
             event: None,
             config: Vec::new(),
             fail_open: false,
+            needed: false,
             trust_all: false,
             home: None,
             config_home: None,
@@ -85,6 +89,7 @@ impl Arguments {
                 "--config-home" => arguments.config_home = Some(words.next()?.into()),
                 "--state-home" => arguments.state_home = Some(words.next()?.into()),
                 "--fail-open" => arguments.fail_open = true,
+                "--needed" => arguments.needed = true,
                 "--trust-all" => arguments.trust_all = true,
                 "--background" => arguments.background = true,
                 _ => return None,
@@ -117,6 +122,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     }
     if arguments.fail_open {
         adapter = adapter.on_failure(FailurePolicy::Open);
+    }
+    if arguments.needed {
+        adapter = adapter.has_needed_entries();
     }
     let state = locations.state_dir();
     let trust = match &state {

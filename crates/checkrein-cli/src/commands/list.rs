@@ -7,9 +7,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use checkrein::dialects::config::{Diagnostic, Severity};
 use checkrein::dialects::{CommandLine, HandlerSpec};
 use checkrein::hook::HookState;
-use checkrein::hook_files::Loaded;
+use checkrein::hook_files::{Loaded, Locations};
 use checkrein::{EventKind, FailureKind, FailurePolicy, HookSpec};
 use checkrein_tools::lint;
 use owo_colors::{OwoColorize, Style};
@@ -28,7 +29,8 @@ const SHOWN_EVENTS: usize = 8;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:
   0   success
-  1   a hook file cannot be read
+  1   a hook file cannot be read, or a hook has no entry at one of its
+      events in an agent that calls checkrein
   64  usage error
 
 Example:
@@ -54,7 +56,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let mut hooks: Vec<_> = loaded.hooks.iter().collect();
     hooks.sort_by_key(|hook| hook.rank());
     let is_unknown = loaded.files.iter().any(|file| file.status.is_unknown());
-    let exit = if is_unknown { exit::FAILURE } else { exit::SUCCESS };
+    let without_entry = without_entry(&arguments.config)?;
+    let is_wrong = is_unknown || without_entry.iter().any(|found| found.severity == Severity::Error);
+    let exit = if is_wrong { exit::FAILURE } else { exit::SUCCESS };
+    for found in &without_entry {
+        super::print_failure(&found.to_string());
+    }
     let mut out = anstream::stdout().lock();
     if arguments.json {
         let all: Vec<_> = hooks.iter().map(|hook| as_json(hook)).collect();
@@ -119,6 +126,14 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     }
     show_broken(&mut out, &loaded, &broken)?;
     Ok(exit)
+}
+
+/// Hooks that have no entry at one of their events, if the usual files are listed.
+fn without_entry(config: &ConfigArguments) -> Result<Vec<Diagnostic>> {
+    if !config.config.is_empty() || !config.dialect.0.has_all_events {
+        return Ok(Vec::new());
+    }
+    Ok(lint::missing_entries(&config.directory()?, Locations::default()))
 }
 
 /// Prints how to create hooks, and the places of hook files. Files that differ only in their extension share a line.

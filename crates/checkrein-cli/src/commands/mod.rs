@@ -14,6 +14,7 @@ pub mod config;
 pub mod convert;
 pub mod coverage;
 pub mod dialect;
+pub mod doctor;
 pub mod event;
 pub mod events;
 pub mod explain;

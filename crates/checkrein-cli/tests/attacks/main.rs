@@ -15,6 +15,7 @@ mod load;
 mod output;
 mod paths;
 mod repository;
+mod self_test;
 
 use common::{Place, Ran};
 use serde_json::{Value, json};

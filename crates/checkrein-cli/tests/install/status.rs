@@ -353,3 +353,23 @@ hooks:
     assert_eq!(hooks[0]["input"], serde_json::json!([{"field": "command", "pattern": "^git"}]));
     assert!(hooks[0]["sandbox"].is_string());
 }
+
+#[test]
+fn entry_that_changed_since_it_was_trusted_is_not_trusted() {
+    let place = Place::untrusted(&[
+        ("home/.codex/config.toml", ""),
+        ("home/.config/checkrein/hooks.yaml", "hooks: [{ id: a, event: PreToolUse, command: 'true' }]\n"),
+    ]);
+    place.fine(&["install", "codex"]);
+    trust_entries(&place, "codex");
+    place.fine(&["status", "codex", "--no-versions"]);
+    let ran = place.fine(&["doctor", "--require", "codex"]);
+    assert!(ran.stdout.contains("codex trusts the entries"), "{ran:?}");
+    // Other options make other entries, so Codex asks again.
+    place.fine(&["install", "codex", "--needed"]);
+    let (code, agent) = status(&place, "codex");
+    assert_eq!((code, &agent["places"][0]["untrusted"]), (1, &serde_json::json!(["PreToolUse", "SessionStart"])));
+    assert_eq!(place.run(&["doctor", "--require", "codex"]).code, 1);
+    trust_entries(&place, "codex");
+    place.fine(&["doctor", "--require", "codex"]);
+}

@@ -13,7 +13,7 @@ use crate::config::{
 };
 use crate::input::patch::seen_in_patch;
 use crate::input::{InputRow, McpNames};
-use crate::install::{InstallTable, SettingsPath, SwitchRow};
+use crate::install::{FolderTrust, InstallTable, SettingsPath, SwitchRow};
 use crate::payload::{FieldEncoding, FieldRow, PayloadTable};
 use crate::reply::{EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable};
 use crate::table::{
@@ -50,6 +50,10 @@ pub static DIALECT: Dialect = Dialect {
             )
             .ignored(),
         ])
+        .folders(FolderTrust {
+            file: SettingsPath::new(PathBase::Variable("COPILOT_HOME", ".copilot"), "config.json"),
+            key: "trustedFolders",
+        })
         .package("@github/copilot")
         .prints_version()
         .then(&["a project file applies only in folders that Copilot trusts"]),

@@ -25,6 +25,7 @@
 //! An agent starts a new process for every event. State that must outlive one event, such as the number of refused stops, is
 //! in small files of the user's state directory.
 
+mod canary;
 mod confirmation;
 mod decision;
 mod depth;
@@ -62,6 +63,8 @@ use response::Outcome;
 
 use crate::allow_once::WaitingCalls;
 use crate::decision_log::DecisionLog;
+use crate::install::Installer;
+use crate::lint;
 
 /// Longest wait for the processes of cancelled hooks to exit.
 const REAP_TIMEOUT: Duration = Duration::from_secs(2);
@@ -82,10 +85,13 @@ pub struct AgentAdapter {
     dir: Option<PathBuf>,
     state: Option<PathBuf>,
     waiting_calls: Option<WaitingCalls>,
+    /// State directory with the tokens of self-tests.
+    canaries: Option<PathBuf>,
     on_failure: FailurePolicy,
     cancel: CancelSignal,
     skip_cleanup: bool,
     answers_once: bool,
+    has_needed_entries: bool,
     is_trial: bool,
     recording: event_recording::RecordingSwitch,
     decision_log: Option<DecisionLog>,
@@ -132,11 +138,13 @@ impl AgentAdapter {
             trust: Trust::default(),
             dir: None,
             waiting_calls: state.as_deref().map(WaitingCalls::in_state_directory),
+            canaries: state.clone(),
             state: state.map(|dir| dir.join("sessions")),
             on_failure: FailurePolicy::Closed,
             cancel: CancelSignal(None),
             skip_cleanup: false,
             answers_once: false,
+            has_needed_entries: false,
             is_trial: false,
             phase: Phase::Foreground,
             recording: event_recording::RecordingSwitch::default(),
@@ -167,6 +175,7 @@ impl AgentAdapter {
         let state = locations.state_dir();
         self.trust = state.as_ref().map(Trust::in_dir).unwrap_or_default();
         self.waiting_calls = state.as_deref().map(WaitingCalls::in_state_directory);
+        self.canaries.clone_from(&state);
         self.state = state.map(|dir| dir.join("sessions"));
         self.locations = Some(locations);
         self
@@ -261,6 +270,14 @@ impl AgentAdapter {
         self
     }
 
+    /// The agent's settings have entries only for the events that hooks needed when checkrein was installed. Hooks that have no
+    /// entry are then reported at the start of each session. Default: not reported.
+    #[must_use]
+    pub fn has_needed_entries(mut self) -> Self {
+        self.has_needed_entries = true;
+        self
+    }
+
     /// Answers one event. Never panics: a panic is treated as a failure.
     ///
     /// Blocks until all hooks that the agent waits for have finished.
@@ -331,6 +348,11 @@ impl AgentAdapter {
             if let Some(event) = decoded.as_ref().filter(|event| self.confirms_itself(event, &dir)) {
                 return self.deny_confirmation(event);
             }
+            if let Some(event) = decoded.as_ref().filter(|event| self.agent.is_gate(&event.kind()))
+                && let Some(token) = self.canary_in(json.as_str())
+            {
+                return self.deny_canary(event, token, &dir);
+            }
         }
         let depth = depth();
         if depth >= MAX_DEPTH {
@@ -340,7 +362,7 @@ impl AgentAdapter {
             return self.fail(Some(filter.kind().clone()), &why, None);
         }
         let sources = self.sources_in(&dir).called_by(self.agent);
-        let loaded = if subagents::starts_unguarded(self.agent, &filter) {
+        let mut loaded = if subagents::starts_unguarded(self.agent, &filter) {
             let mut all = sources.load();
             subagents::ask_before(self.agent, &mut all);
             all
@@ -348,6 +370,10 @@ impl AgentAdapter {
             sources.only(&filter).load()
         };
         logged.is_off = !loaded.log;
+        if self.has_needed_entries && *filter.kind() == EventKind::SessionStart {
+            let installer = Installer::reader(&dir, self.locations.clone().unwrap_or_default());
+            loaded.diagnostics.extend(lint::missing_entries_of(&installer, self.installed_agent()));
+        }
         let has_news = *filter.kind() == EventKind::SessionStart && !loaded.run_by_caller.is_empty();
         let mut missed = None;
         if loaded.log {
@@ -476,7 +502,7 @@ impl AgentAdapter {
             notes.extend(reasons.map(ToString::to_string).filter(|text| is_first_time(&*sessions, &event, text)));
         }
         let mut outcome = Outcome {
-            context: self.waiting_hooks(&event, dir, &*sessions).into_iter().collect(),
+            context: self.announcements(&event, &loaded, dir, &*sessions),
             log: self.audit_log(&loaded, dir),
             deny_by_command: loaded.deny_by_command,
             ..Outcome::new(Arc::clone(&sessions))

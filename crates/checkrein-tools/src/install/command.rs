@@ -96,6 +96,9 @@ impl Program {
         if call.fail_open {
             words.push("--fail-open".to_owned());
         }
+        if call.needed {
+            words.push("--needed".to_owned());
+        }
         for (option, dir) in self.dirs.options() {
             words.extend([option.to_owned(), dir.to_string_lossy().into_owned()]);
         }
@@ -111,6 +114,8 @@ pub(super) struct Call {
     pub(super) agent: String,
     pub(super) event: Option<String>,
     pub(super) fail_open: bool,
+    /// There are entries only for the events that hooks need.
+    pub(super) needed: bool,
 }
 
 /// Parses an installed command. Returns `None` for all others: a command with other options was written by hand.
@@ -128,12 +133,13 @@ pub(super) fn read(command: &str) -> Option<(Program, Call)> {
     }
     let mut words = step.args.iter().map(|arg| arg.text.as_str());
     let (Some("hook"), Some(agent)) = (words.next(), words.next()) else { return None };
-    let mut call = Call { agent: agent.to_owned(), event: None, fail_open: false };
+    let mut call = Call { agent: agent.to_owned(), event: None, fail_open: false, needed: false };
     let mut dirs = UserDirs::default();
     while let Some(word) = words.next() {
         match word {
             "--event" => call.event = Some(words.next()?.to_owned()),
             "--fail-open" => call.fail_open = true,
+            "--needed" => call.needed = true,
             option => {
                 if !dirs.set(option, words.next()?) {
                     return None;
@@ -186,9 +192,9 @@ mod tests {
     fn written_command_is_parsed_back() {
         for path in ["checkrein", "/usr/bin/checkrein", "/home/ann o'neill/bin/checkrein", "/tmp/$x/checkrein"] {
             for event in [None, Some("preToolUse".to_owned())] {
-                for fail_open in [false, true] {
+                for (fail_open, needed) in [(false, false), (true, false), (false, true), (true, true)] {
                     for dirs in [UserDirs::default(), UserDirs::default().home("/home/ann o'neill").state("/s")] {
-                        let call = Call { agent: "copilot@pascal".to_owned(), event: event.clone(), fail_open };
+                        let call = Call { agent: "copilot@pascal".to_owned(), event: event.clone(), fail_open, needed };
                         let program = Program::new(path).with_dirs(dirs);
                         let line = program.line(&call);
                         assert_eq!(read(&line), Some((program, call)), "{line}");

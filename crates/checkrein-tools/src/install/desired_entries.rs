@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use checkrein_core::{FailurePolicy, RawJson, TimeClass};
+use checkrein_core::{EventKind, FailurePolicy, RawJson, TimeClass};
 use checkrein_dialects::{Dialect, EventRow, HookSpec, PlainTextUse};
 
 use super::command::{Call, Program};
@@ -13,13 +13,17 @@ const LONG: Duration = Duration::from_secs(600);
 const SHORT: Duration = Duration::from_secs(30);
 
 /// Options of the user.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Choice {
     /// Entries have `--fail-open`.
     pub(super) fail_open: bool,
     /// Entries have the agent's key that makes failures block.
     pub(super) blocks_on_failure: bool,
     pub(super) all_events: bool,
+    /// Events that have entries. `None`: all of them.
+    pub(super) needed: Option<Vec<EventKind>>,
+    /// Entries have `--needed`.
+    pub(super) is_marked: bool,
 }
 
 /// Dialect of an agent's entries.
@@ -28,29 +32,42 @@ pub(super) fn entry_dialect(agent: &'static Dialect) -> &'static Dialect {
 }
 
 /// Events at which the agent calls checkrein.
-pub(super) fn events(agent: &'static Dialect, all: bool) -> impl Iterator<Item = &'static EventRow> {
-    entry_dialect(agent).events.iter().filter(move |row| is_wanted(row, all))
+pub(super) fn events(agent: &'static Dialect, choice: &Choice) -> impl Iterator<Item = &'static EventRow> {
+    let dialect = entry_dialect(agent);
+    let wanted = move |row: &&EventRow| match &choice.needed {
+        Some(kinds) => can_have_entry(row) && kinds.iter().any(|kind| is_row_of(dialect, row, kind)),
+        None => can_have_entry(row) && (choice.all_events || !is_on_request(row)),
+    };
+    dialect.events.iter().filter(wanted)
 }
 
-fn is_wanted(row: &EventRow, all: bool) -> bool {
-    // At these events the output of the hook is a required result, so a hook without an opinion would fail.
-    let needs_output = row.plain == PlainTextUse::LastLine;
-    let on_request = row.opt_in || row.kind.contract().time == TimeClass::Display;
-    !needs_output && (all || !on_request)
+/// `true` if hooks of this kind run at the event: hooks for all tools also run at events for some tools, if the agent has no
+/// event for all tools.
+pub(super) fn is_row_of(dialect: &Dialect, row: &EventRow, kind: &EventKind) -> bool {
+    row.kind == *kind || (row.kind.parent_kind().as_ref() == Some(kind) && dialect.row(kind).is_none())
+}
+
+/// `false` for events at which the output of the hook is a required result, so that a hook without an opinion would fail.
+pub(super) fn can_have_entry(row: &EventRow) -> bool {
+    row.plain != PlainTextUse::LastLine
+}
+
+/// `true` for frequent and large events, which have an entry only if the user asks for it.
+pub(super) fn is_on_request(row: &EventRow) -> bool {
+    row.opt_in || row.kind.contract().time == TimeClass::Display
 }
 
 /// Command for an event.
 pub(super) fn command(agent: &'static Dialect, row: &EventRow, program: &Program, choice: &Choice) -> String {
     let dialect = entry_dialect(agent);
     let event = (!dialect.names_event(&row.kind)).then(|| row.name.to_owned());
-    program.line(&Call { agent: dialect.name.to_owned(), event, fail_open: choice.fail_open })
+    program.line(&Call { agent: dialect.name.to_owned(), event, fail_open: choice.fail_open, needed: choice.is_marked })
 }
 
 /// All entries, as a complete file. `None` if the dialect cannot encode hooks.
 pub(super) fn entries(agent: &'static Dialect, program: &Program, choice: &Choice) -> Option<String> {
     let dialect = entry_dialect(agent);
-    let specs: Vec<HookSpec> =
-        events(agent, choice.all_events).map(|row| entry(agent, dialect, row, program, choice)).collect();
+    let specs: Vec<HookSpec> = events(agent, choice).map(|row| entry(agent, dialect, row, program, choice)).collect();
     Some(dialect.encode(&specs.iter().collect::<Vec<_>>())?.text)
 }
 
@@ -82,7 +99,8 @@ pub(super) fn script(agent: &'static Dialect, row: &EventRow, program: &Program,
 /// Text of the file with code for an agent whose hooks are code.
 pub(super) fn code(agent: &'static Dialect, program: &Program, choice: &Choice) -> Option<String> {
     let code = agent.config.format.code()?;
-    let call = Call { agent: agent.name.to_owned(), event: None, fail_open: choice.fail_open };
+    // The code calls checkrein at every event.
+    let call = Call { agent: agent.name.to_owned(), event: None, fail_open: choice.fail_open, needed: false };
     let words: Vec<_> = program.words(&call).iter().map(|word| RawJson::string(word).to_string()).collect();
     let code = code
         .replace("\"@COMMAND@\"", &format!("[{}]", words.join(", ")))

@@ -38,6 +38,7 @@ mod desired_entries;
 mod edit;
 mod error;
 mod file;
+mod needed;
 mod our_entries;
 mod plan;
 mod status;
@@ -46,14 +47,15 @@ mod version;
 
 use std::path::{Path, PathBuf};
 
-use checkrein_core::Scope;
+use checkrein_core::{EventKind, Scope};
 use checkrein_dialects::config::{FileRow, PathBase};
 use checkrein_dialects::{Dialect, HostBehavior, InstallTable, SettingsPath};
 
 pub use command::Program;
 pub use error::InstallError;
+pub use needed::UncalledHook;
 pub use plan::{Applied, Change, ChangeResult, Plan};
-pub use status::{Detected, Installed, State, Status};
+pub use status::{AgentTrust, Detected, EntryCommand, Installed, State, Status};
 pub use switches::SwitchedOff;
 
 use checkrein::hook_files::Locations;
@@ -69,6 +71,9 @@ pub struct Installer {
     fail_open: bool,
     fail_closed: bool,
     all_events: bool,
+    is_needed_only: bool,
+    /// Directory whose hooks are in force. `None`: `dir`.
+    hooks_dir: Option<PathBuf>,
 }
 
 impl Installer {
@@ -82,6 +87,8 @@ impl Installer {
             fail_open: false,
             fail_closed: false,
             all_events: false,
+            is_needed_only: false,
+            hooks_dir: None,
         }
     }
 
@@ -124,10 +131,27 @@ impl Installer {
         self
     }
 
+    /// Sets whether entries are written only for the events that the hooks in force use, for the start of a session and for the
+    /// tool gate.
+    #[must_use]
+    pub fn only_needed(mut self, only: bool) -> Self {
+        self.is_needed_only = only;
+        self
+    }
+
+    /// Sets the directory whose hooks are in force. Default: that of [`new`](Self::new).
+    #[must_use]
+    pub fn hooks_from(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.hooks_dir = Some(dir.into());
+        self
+    }
+
     /// Options of entries of this scope.
-    fn choice(&self, scope: Scope) -> Choice {
+    fn choice(&self, agent: &'static Dialect, scope: Scope) -> Choice {
         let blocks_on_failure = !self.fail_open && (scope == Scope::User || self.fail_closed);
-        Choice { fail_open: self.fail_open, blocks_on_failure, all_events: self.all_events }
+        let needed = if self.is_needed_only { Some(self.needed_by_hooks(agent)) } else { None };
+        let (fail_open, all_events) = (self.fail_open, self.all_events);
+        Choice { fail_open, blocks_on_failure, all_events, needed, is_marked: self.is_needed_only }
     }
 
     /// Agents whose settings checkrein can edit.
@@ -164,6 +188,21 @@ impl Installer {
         user.is_some() && user == real(Scope::Project)
     }
 
+    /// Dialect of the entries in the settings of an agent.
+    pub fn entry_dialect(agent: &'static Dialect) -> &'static Dialect {
+        desired_entries::entry_dialect(agent)
+    }
+
+    /// Installer that writes entries with the options that these entries have.
+    #[must_use]
+    pub fn with_options_of(self, agent: &'static Dialect, place: &Installed) -> Self {
+        let rows =
+            desired_entries::entry_dialect(agent).events.iter().filter(|row| desired_entries::is_on_request(row));
+        let has_all = rows.map(|row| row.name).any(|name| place.covered.contains(&name));
+        let installer = self.fail_open(place.fails_open).only_needed(place.needed);
+        installer.fail_closed(place.blocks_on_failure).all_events(has_all && !place.needed)
+    }
+
     /// `true` if the settings of this scope have entries of checkrein.
     fn has_entries(&self, agent: &'static Dialect, scope: Scope) -> bool {
         let Ok((target, others)) = self.targets(agent, scope) else { return false };
@@ -188,8 +227,11 @@ impl Installer {
     fn manual_install_error(&self, agent: &'static Dialect) -> InstallError {
         // Users can edit files with commands. Generations of an agent are no agents of their own.
         let can_paste = !agent.config.files.is_empty() && !agent.has_all_events && !agent.name.contains('@');
-        let paste =
-            if can_paste { desired_entries::entries(agent, &self.shared, &self.choice(Scope::Project)) } else { None };
+        let paste = if can_paste {
+            desired_entries::entries(agent, &self.shared, &self.choice(agent, Scope::Project))
+        } else {
+            None
+        };
         InstallError::ByHand { agent: agent.name, by_hand: by_hand(agent), paste }
     }
 
@@ -228,7 +270,7 @@ impl Installer {
     fn notes(&self, agent: &'static Dialect, scope: Scope, path: &Path) -> Vec<String> {
         let off = self.switched_off(agent);
         let mut notes: Vec<_> = off.iter().map(ToString::to_string).collect();
-        let (program, choice) = (self.program_at(scope), self.choice(scope));
+        let (program, choice) = (self.program_at(scope), self.choice(agent, scope));
         if !program.is_found(&self.place) {
             notes.push(format!("`{}` not found: the agent cannot call it", program.path().display()));
         }
@@ -257,6 +299,17 @@ impl Installer {
         let other_scope = if scope == Scope::User { Scope::Project } else { Scope::User };
         if agent.host.calls_each_entry && self.has_entries(agent, other_scope) && !self.has_one_file(agent) {
             notes.push(called_twice(agent.name));
+        }
+        if choice.is_marked {
+            let retry = "run `checkrein install --needed` again after you add hooks for other events";
+            notes.push(format!("entries only for events that hooks use now: {retry}"));
+            if desired_entries::entry_dialect(agent).row(&EventKind::SessionStart).is_none() {
+                notes.push(
+                    "the agent has no event at the start of a session: only `check`, `list` and `doctor` report hooks \
+                     without an entry"
+                        .to_owned(),
+                );
+            }
         }
         let others = self.also_read_by(agent, path);
         if !others.is_empty() {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use checkrein::internal::real_path::leads_out_of;
 use checkrein::internal::repository;
 use checkrein_core::Scope;
-use checkrein_dialects::Dialect;
+use checkrein_dialects::{Dialect, EventRow};
 use checkrein_document::{Format, LineColumn};
 
 use super::edit::{self, EditError};
@@ -132,8 +132,8 @@ impl Installer {
             return Err(InstallError::OwnFile { command: "install", agent: agent.name, path: target });
         }
         let base = self.base_of(agent, scope, &target);
-        let (program, choice) = (self.program_at(scope), self.choice(scope));
-        let rows = || desired_entries::events(agent, self.all_events);
+        let (program, choice) = (self.program_at(scope), self.choice(agent, scope));
+        let rows = || desired_entries::events(agent, &choice);
         let dialect = desired_entries::entry_dialect(agent).name;
         let mut changes = Vec::new();
         if agent.config.format.is_programs() {
@@ -145,6 +145,11 @@ impl Installer {
                     project,
                     &base,
                 )?);
+            }
+            let is_wanted = |row: &EventRow| rows().any(|wanted| wanted.name == row.name);
+            for row in agent.events.iter().filter(|row| !is_wanted(row)) {
+                let change = Change::new(target.join(row.name), Edit::RemoveFile { agent: dialect }, project, &base)?;
+                changes.extend(change.is_needed().then_some(change));
             }
         } else if let Some(text) = desired_entries::code(agent, program, &choice) {
             let edit = Edit::WriteFile { agent: dialect, text, is_program: false };
@@ -189,7 +194,7 @@ impl Installer {
             changes.push(Change::new(target, Edit::RemoveFile { agent: dialect }, project, &base)?);
         } else {
             let program = self.program_at(scope);
-            let entries = desired_entries::entries(agent, program, &self.choice(scope))
+            let entries = desired_entries::entries(agent, program, &self.choice(agent, scope))
                 .ok_or_else(|| self.manual_install_error(agent))?;
             for path in others.into_iter().chain([target]) {
                 changes.push(Change::new(

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use checkrein::hook_files::UserDirs;
-use checkrein_core::Scope;
+use checkrein_core::{EventKind, Scope};
 use checkrein_dialects::{CommandLine, Dialect, EventRow, HandlerSpec, HostBehavior};
 use checkrein_document::Format;
+use checkrein_process::HookCommand;
 
 use super::command::{self, is_program, on_path};
 use super::desired_entries::{self, Choice};
@@ -114,10 +115,18 @@ pub struct Installed {
     pub left_out: Vec<&'static str>,
     /// Other differences from a new installation, one sentence each.
     pub drift: Vec<String>,
+    /// Trust of the agent in the entries.
+    pub trust: AgentTrust,
     /// Events whose entries the agent skips until the user trusts them.
     pub untrusted: Vec<&'static str>,
     /// `true` if the entries have `--fail-open`.
     pub fails_open: bool,
+    /// `true` if the entries have `--needed`: there are entries only for events that hooks use.
+    pub needed: bool,
+    /// Commands of the entries.
+    pub commands: Vec<EntryCommand>,
+    /// Programs that the entries call and that do not exist or are not executable.
+    pub unreachable: Vec<PathBuf>,
     /// `true` if the entries have the agent's key that makes failures block.
     pub blocks_on_failure: bool,
     /// Instruction for the removal of the entries without checkrein.
@@ -126,6 +135,34 @@ pub struct Installed {
     pub dirs: UserDirs,
     /// Other agents that read the same file.
     pub also_read_by: Vec<&'static str>,
+}
+
+/// Trust of an agent in the entries of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AgentTrust {
+    /// The agent runs hooks without trust, or there are no entries.
+    NotNeeded,
+    /// The user has trusted all entries.
+    Trusted,
+    /// The agent skips entries until the user trusts them.
+    Untrusted,
+    /// The agent skips the file until the user trusts the folder.
+    UntrustedFolder,
+    /// The record of the agent does not tell.
+    Unknown,
+}
+
+/// Command of an entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EntryCommand {
+    /// Event, by the name of the agent.
+    pub event: &'static str,
+    /// Kind of the event.
+    pub kind: EventKind,
+    /// Command, as the agent runs it.
+    pub command: HookCommand,
 }
 
 /// State of checkrein in an agent's settings.
@@ -150,6 +187,14 @@ impl Installed {
         }
     }
 
+    /// Command that writes the entries again, with the options that they have now.
+    pub fn fix(&self, agent: &str) -> String {
+        let project = if self.scope == Scope::User { "" } else { " --project" };
+        let needed = if self.needed { " --needed" } else { "" };
+        let open = if self.fails_open { " --fail-open" } else { "" };
+        format!("checkrein install {agent}{project}{needed}{open}")
+    }
+
     /// Returns `true` if a new installation would change the entries.
     pub fn is_outdated(&self) -> bool {
         !self.missing.is_empty() || !self.drift.is_empty()
@@ -169,11 +214,22 @@ impl Installer {
         let mut switched_off = Vec::new();
         let mut places = Vec::new();
         for mut place in scopes.iter().filter_map(|scope| self.installed(agent, *scope)) {
-            if place.state == State::Installed
-                && let Some(trust) = self.trust(agent, place.scope, &place.path)
-            {
-                place.untrusted = trust.untrusted;
-                switched_off.extend(trust.disabled);
+            if place.state == State::Installed {
+                let needs_trust = agent.install.is_some_and(|table| table.trust.is_some());
+                match self.trust(agent, place.scope, &place.path) {
+                    Some(trust) => {
+                        place.trust =
+                            if trust.untrusted.is_empty() { AgentTrust::Trusted } else { AgentTrust::Untrusted };
+                        place.untrusted = trust.untrusted;
+                        switched_off.extend(trust.disabled);
+                    }
+                    None if needs_trust => place.trust = AgentTrust::Unknown,
+                    None => {}
+                }
+                if place.scope != Scope::User && !self.is_trusted_folder(agent) {
+                    place.trust = AgentTrust::UntrustedFolder;
+                    place.untrusted.clone_from(&place.covered);
+                }
             }
             places.push(place);
         }
@@ -240,8 +296,12 @@ impl Installer {
             missing: Vec::new(),
             left_out: Vec::new(),
             drift: Vec::new(),
+            trust: AgentTrust::NotNeeded,
             untrusted: Vec::new(),
             fails_open: false,
+            needed: false,
+            commands: Vec::new(),
+            unreachable: Vec::new(),
             blocks_on_failure: false,
             removal_by_hand,
             dirs: UserDirs::default(),
@@ -271,18 +331,35 @@ impl Installer {
         let is_covered = |row: &EventRow| entries.iter().any(|entry| entry.event.name == row.name);
         let rows = desired_entries::entry_dialect(agent).events;
         installed.covered = rows.iter().filter(|row| is_covered(row)).map(|row| row.name).collect();
+        let calls: Vec<_> = entries.iter().filter_map(|entry| command::read(&entry.command)).collect();
+        installed.needed = !calls.is_empty() && calls.iter().all(|(_, call)| call.needed);
+        // Entries of an agent whose hooks are programs are the programs.
+        let is_programs = agent.config.format.is_programs();
+        installed.commands = entries
+            .iter()
+            .map(|entry| EntryCommand {
+                event: entry.event.name,
+                kind: entry.event.kind.clone(),
+                command: match is_programs {
+                    true => HookCommand::argv([installed.path.join(entry.event.name)]),
+                    false => HookCommand::shell(&entry.command),
+                },
+            })
+            .collect();
+        let needed = if installed.needed { Some(self.needed_by_hooks(agent)) } else { None };
+        let wanted = Choice { needed, ..Choice::default() };
         installed.missing =
-            desired_entries::events(agent, false).filter(|row| !is_covered(row)).map(|row| row.name).collect();
+            desired_entries::events(agent, &wanted).filter(|row| !is_covered(row)).map(|row| row.name).collect();
         let is_left_out = |row: &&EventRow| !is_covered(row) && !installed.missing.contains(&row.name);
         installed.left_out = rows.iter().filter(is_left_out).map(|row| row.name).collect();
 
-        let calls: Vec<_> = entries.iter().filter_map(|entry| command::read(&entry.command)).collect();
         let programs: BTreeSet<_> = calls.iter().map(|(program, _)| program.clone()).collect();
         let expected = self.program_at(installed.scope);
         for program in &programs {
             let shown = program.path().display();
             if !program.is_found(&self.place) {
                 installed.drift.push(format!("program `{shown}` not found"));
+                installed.unreachable.push(program.path().to_owned());
             } else if !program.is_same(expected) {
                 installed.drift.push(format!("calls `{shown}` instead of `{}`", expected.path().display()));
             }
@@ -301,7 +378,8 @@ impl Installer {
             Scope::User => !fail_open,
             _ => installed.blocks_on_failure,
         };
-        let choice = Choice { fail_open, blocks_on_failure, all_events: true };
+        let is_marked = installed.needed;
+        let choice = Choice { fail_open, blocks_on_failure, all_events: true, needed: None, is_marked };
         installed.fails_open = choice.fail_open;
         installed.dirs = programs.first().map(|program| program.dirs().clone()).unwrap_or_default();
         let program = programs.first().unwrap_or(expected);
@@ -341,7 +419,7 @@ impl Installer {
             return Ok((Vec::new(), Texts::default()));
         };
         let entry = |event| Entry { event, command: command.to_owned() };
-        let entries = desired_entries::events(agent, false).map(entry).collect();
+        let entries = desired_entries::events(agent, &Choice::default()).map(entry).collect();
         Ok((entries, Texts { code: Some(text), ..Texts::default() }))
     }
 

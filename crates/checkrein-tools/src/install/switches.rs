@@ -5,9 +5,9 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use checkrein::internal::repository;
-use checkrein_core::Scope;
-use checkrein_dialects::{Dialect, OffValue, ProjectTrust, SettingsPath, SwitchRow, TrustTable};
+use checkrein::internal::{repository, sha256_hex};
+use checkrein_core::{RawJson, Scope};
+use checkrein_dialects::{Dialect, FolderTrust, OffValue, ProjectTrust, SettingsPath, SwitchRow, TrustTable};
 use checkrein_document::{Format, Node, parse};
 
 use super::our_entries::{is_own, parse_tree};
@@ -100,6 +100,17 @@ impl Installer {
             .any(|dir| trusts(dir) || dir.canonicalize().is_ok_and(|dir| trusts(&dir)))
     }
 
+    /// Returns `true` if the agent runs entries of this project: it trusts the folder, or it needs no trust.
+    pub(super) fn is_trusted_folder(&self, agent: &'static Dialect) -> bool {
+        let Some(FolderTrust { file, key }) = agent.install.and_then(|table| table.folders) else { return true };
+        let Some(path) = self.resolve(&file) else { return false };
+        let text = file::read_text(&path).unwrap_or_default();
+        let Some(root) = parse_settings(&path, &text) else { return false };
+        let real = self.dir.canonicalize().unwrap_or_else(|_| self.dir.clone());
+        let mut folders = at(&root, key).and_then(Node::as_array).into_iter().flatten().filter_map(Node::as_str);
+        folders.any(|folder| self.dir.starts_with(folder) || real.starts_with(folder))
+    }
+
     /// Record of our entries in this file. `None` if the agent needs none, or if the record is unknown.
     pub(super) fn trust(&self, agent: &'static Dialect, scope: Scope, path: &Path) -> Option<Trust> {
         let TrustTable { file, table, trusted, enabled } = agent.install?.trust?;
@@ -114,7 +125,7 @@ impl Installer {
         let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let mut trust = Trust::default();
         let settings = file::read_text(path)?;
-        for (event, place) in own_places(agent, &settings) {
+        for OwnPlace { event, place, hash } in own_places(agent, &settings) {
             let key = |path: &Path| format!("{}:{}:{place}", path.display(), snake_case(event));
             let keys = [key(path), key(&real)];
             let state = keys.iter().find_map(|key| states?.get(key));
@@ -122,7 +133,9 @@ impl Installer {
                 let setting = format!("{table}.\"{}\".{enabled}: false", keys[0]);
                 trust.disabled.push(SwitchedOff { path: record.clone(), scope: Scope::User, setting });
             }
-            if state.and_then(|state| state.get(trusted)).is_none() {
+            let recorded = state.and_then(|state| state.get(trusted));
+            let is_changed = recorded.and_then(Node::as_str).zip(hash).is_some_and(|(recorded, own)| recorded != own);
+            if recorded.is_none() || is_changed {
                 trust.untrusted.push(event);
             }
         }
@@ -130,22 +143,50 @@ impl Installer {
     }
 }
 
-/// Events of our entries, with the positions `GROUP:HOOK` of each in its event.
-fn own_places(agent: &'static Dialect, settings: &str) -> Vec<(&'static str, String)> {
+/// One of our entries in a file.
+struct OwnPlace {
+    event: &'static str,
+    /// Positions `GROUP:HOOK` in the event.
+    place: String,
+    /// Hash that the agent records when the user trusts the entry. `None`: the entry has keys that are not known.
+    hash: Option<String>,
+}
+
+fn own_places(agent: &'static Dialect, settings: &str) -> Vec<OwnPlace> {
     let dialect = desired_entries::entry_dialect(agent);
     let Some(root) = parse_tree(settings) else { return Vec::new() };
     let mut places = Vec::new();
     for row in dialect.events {
         let groups = root.get("hooks").and_then(|hooks| hooks.get(row.name)).and_then(Node::as_array);
         for (group, node) in groups.into_iter().flatten().enumerate() {
+            let matcher = node.get("matcher").and_then(Node::as_str);
             for (hook, node) in node.get("hooks").and_then(Node::as_array).into_iter().flatten().enumerate() {
                 if edit::is_ours(node, &|command| is_own(command, dialect.name)) {
-                    places.push((row.name, format!("{group}:{hook}")));
+                    let hash = trust_hash(&snake_case(row.name), matcher, node);
+                    places.push(OwnPlace { event: row.name, place: format!("{group}:{hook}"), hash });
                 }
             }
         }
     }
     places
+}
+
+/// Hash of a hook in a [`TrustTable`]: of its event, matcher and keys, as JSON with sorted keys and without null. `None` for keys
+/// whose form in that JSON is not known.
+fn trust_hash(event: &str, matcher: Option<&str>, hook: &Node<'_>) -> Option<String> {
+    const KNOWN: [&str; 3] = ["type", "command", "timeout"];
+    let members = hook.as_object()?;
+    if members.iter().any(|member| !KNOWN.contains(&&*member.key)) {
+        return None;
+    }
+    let command = RawJson::string(hook.get("command")?.as_str()?);
+    let timeout = hook.get("timeout")?.to_json();
+    let matcher = matcher.map(|matcher| format!(",\"matcher\":{}", RawJson::string(matcher))).unwrap_or_default();
+    let text = format!(
+        "{{\"event_name\":\"{event}\",\"hooks\":[{{\"async\":false,\"command\":{command},\"timeout\":{timeout},\
+         \"type\":\"command\"}}]{matcher}}}"
+    );
+    Some(format!("sha256:{}", sha256_hex(text.as_bytes())))
 }
 
 /// `PreToolUse` as `pre_tool_use`.
@@ -172,4 +213,19 @@ fn parse_settings<'a>(path: &Path, text: &'a str) -> Option<Node<'a>> {
 /// Value at a path of keys that are joined by dots.
 fn at<'n, 'a>(root: &'n Node<'a>, path: &str) -> Option<&'n Node<'a>> {
     path.split('.').try_fold(root, |node, key| node.get(key))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that fails may say so")]
+mod tests {
+    use super::*;
+
+    /// Codex 0.146.0 ran a hook with this hash.
+    #[test]
+    fn hash_is_that_of_codex() {
+        let hook = r#"{"type": "command", "command": "echo hooked > hookfired.txt", "timeout": 600}"#;
+        let hash = trust_hash("session_start", None, &parse_tree(hook).unwrap()).unwrap();
+        assert_eq!(hash, "sha256:5be9d5089b64165ae3661e509b80789b0e314361111505f1b2c86a5490dbb86e");
+        assert_eq!(trust_hash("stop", None, &parse_tree(r#"{"command": "a", "timeout": 1, "new": 1}"#).unwrap()), None);
+    }
 }

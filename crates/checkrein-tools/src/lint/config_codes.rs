@@ -52,6 +52,13 @@ pub const CONFIG_CODES: &[LintRule] = &[
     ),
     code("contradiction", "keep one adjustment for each rule", "An entry of `packs` adjusts a rule in two ways."),
     code(
+        "no-entry",
+        "run `checkrein install`, which adds the entry",
+        "The settings of an agent call checkrein, but not at this event, so the hook never runs there. The entry was removed, or \
+         `checkrein install --needed` ran before the hook was added. It is a warning for frequent and large events, which have \
+         entries only after `checkrein install --all-events`.",
+    ),
+    code(
         "not-loaded",
         "fix or remove the hook",
         "The file is valid, but the hook cannot be loaded: for example the builtin is unknown, its arguments are wrong, it \

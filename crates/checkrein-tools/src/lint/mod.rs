@@ -9,6 +9,7 @@ mod audit_log;
 mod bashisms;
 mod code;
 mod config_codes;
+pub(crate) mod entries;
 mod fields;
 mod load;
 mod place;
@@ -23,6 +24,7 @@ mod variables;
 
 pub use audit_log::audit_log;
 pub use config_codes::CONFIG_CODES;
+pub use entries::{missing_entries, missing_entries_of};
 pub use load::{load_errors, mark_broken};
 pub use rules::{LintRule, RULES, RuleSeverity, explain, rule};
 
@@ -30,11 +32,12 @@ use std::path::Path;
 
 use checkrein::Registry;
 use checkrein::handler::HandlerEnv;
+use checkrein::hook_files::Loaded;
 use checkrein::internal::regular_file;
 use checkrein::internal::shell::{ShellEnv, SimpleCommand, simple_commands, simple_commands_of_argv};
 use checkrein_core::{EventKind, HookState};
 use checkrein_dialects::config::{Diagnostic, Location, Severity};
-use checkrein_dialects::{CommandLine, HandlerSpec, HookSpec};
+use checkrein_dialects::{CommandLine, Dialect, HandlerSpec, HookSpec};
 use checkrein_document::{LineIndex, MAX_SIZE, Span};
 
 use place::Part;
@@ -45,6 +48,16 @@ pub fn environment(dir: &Path) -> HandlerEnv {
     let mut env = HandlerEnv::new(dir, std::env::vars_os(), Registry::new());
     env.program = crate::own_program::path();
     env
+}
+
+/// All findings in loaded files: problems of the files, of the audit log, of hooks that cannot be loaded, and lints. `dir` is the
+/// start directory of the agent.
+pub fn findings(dialect: &'static Dialect, loaded: &Loaded, dir: &Path) -> Vec<Diagnostic> {
+    let mut found = loaded.diagnostics.clone();
+    found.extend(audit_log(loaded));
+    found.extend(load_errors(dialect, &loaded.hooks, dir, &loaded.diagnostics));
+    found.extend(lint(&loaded.hooks, &environment(dir)));
+    found
 }
 
 /// Checks hooks and the scripts that they run. `env` has the agent's working directory and its variables.

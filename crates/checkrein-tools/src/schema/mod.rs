@@ -13,7 +13,7 @@ mod payload;
 mod rule;
 
 pub use outputs::{
-    bench, check, convert, effective, events, explain, facts, init, install, list, packs, say, status, trust,
+    bench, check, convert, doctor, effective, events, explain, facts, init, install, list, packs, say, status, trust,
     trust_done, trust_lock, try_call,
 };
 pub use payload::payload;
@@ -77,6 +77,7 @@ pub const ALL: &[Schema] = &[
         make: trust_done,
     },
     Schema { name: "trust-lock", about: "output of `trust lock --json`", make: trust_lock },
+    Schema { name: "doctor", about: "output of `doctor --json`", make: doctor },
     Schema { name: "status", about: "output of `status --json`", make: status },
     Schema { name: "effective", about: "output of `status --effective --json`", make: effective },
     Schema { name: "events", about: "output of `events --json`", make: events },

@@ -4,6 +4,7 @@ use checkrein_core::{Decision, EventKind, FailurePolicy, Scope};
 use serde_json::{Map, Value, json};
 
 use super::DRAFT;
+use crate::doctor::Level;
 
 /// Object with exactly these fields.
 fn object(fields: &[(&str, Value)]) -> Value {
@@ -365,6 +366,7 @@ pub fn status() -> Value {
         ("drift", texts()),
         ("untrusted", texts()),
         ("fails_open", flag()),
+        ("needed", flag()),
         ("blocks_on_failure", flag()),
         ("directories", list_of(&object(&[("option", text()), ("path", text())]))),
         ("also_read_by", texts()),
@@ -384,6 +386,34 @@ pub fn status() -> Value {
         ("unseen", texts()),
     ]);
     root("Status of each agent", object(&[("agents", list_of(&agent))]))
+}
+
+/// Schema of the output of `doctor --json`.
+pub fn doctor() -> Value {
+    let levels: Vec<_> = Level::ALL.iter().map(|level| level.label()).collect();
+    let check =
+        object(&[("check", text()), ("level", json!({ "enum": levels })), ("text", text()), ("fix", or_null(&text()))]);
+    let section = object(&[
+        ("title", text()),
+        ("agent", flag()),
+        ("installed", flag()),
+        ("version", or_null(&text())),
+        ("checks", list_of(&check)),
+    ]);
+    let other = object(&[("agent", text()), ("why", text())]);
+    let fix = object(&[("agent", text()), ("files", list_of(&text())), ("failure", or_null(&text()))]);
+    let report = object(&[
+        ("directory", text()),
+        ("fine", flag()),
+        ("protected", list_of(&text())),
+        ("not_protected", list_of(&other)),
+        ("required", list_of(&text())),
+        ("problems", count()),
+        ("warnings", count()),
+        ("fixes", list_of(&fix)),
+        ("sections", list_of(&section)),
+    ]);
+    root("Checks of the setup", report)
 }
 
 /// Schema of the output of `say --json`.

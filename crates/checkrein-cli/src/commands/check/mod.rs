@@ -12,6 +12,7 @@ use anyhow::{Context, Result};
 use checkrein::dialects::Dialect;
 use checkrein::dialects::config::{Diagnostic, Severity};
 use checkrein::hook::HookState;
+use checkrein::hook_files::Locations;
 use checkrein_tools::lint::{self, CONFIG_CODES, RULES};
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
@@ -81,6 +82,11 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let dialect = arguments.dialect.as_ref().map(|named| named.0);
     let agents = agents::load(dialect, &named, &dir, arguments.agent.as_deref())?;
     let mut checked: Vec<_> = agents.iter().map(|files| Checked::new(files, &dir)).collect();
+    if named.is_empty()
+        && let Some(own) = checked.iter_mut().find(|checked| checked.dialect.has_all_events)
+    {
+        own.found.extend(lint::missing_entries(&dir, Locations::default()));
+    }
     for code in arguments.allow.iter().filter(|code| lint::rule(code).is_none()) {
         if !checked.iter().flat_map(|checked| &checked.found).any(|diagnostic| diagnostic.code == code) {
             super::print_note(&format!("--allow {code} has no effect: {}", no_lint(code)));
@@ -97,6 +103,17 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     super::finish_output(exit, show(&mut out, arguments, &dir, &checked))
 }
 
+/// The findings in the files of agents' own hooks, each with the name of the agent. `doctor` uses it.
+pub fn findings_of_agents(dir: &Path) -> Result<Vec<(&'static str, Diagnostic)>> {
+    let agents = agents::load(None, &[], dir, None)?;
+    let others = agents.iter().filter(|files| !files.dialect.has_all_events);
+    let findings = |files: &AgentFiles| {
+        let found = Checked::new(files, dir).found;
+        found.into_iter().map(|found| (files.dialect.name, found)).collect::<Vec<_>>()
+    };
+    Ok(others.flat_map(findings).collect())
+}
+
 /// The findings in the files of one agent.
 struct Checked {
     dialect: &'static Dialect,
@@ -110,10 +127,7 @@ struct Checked {
 impl Checked {
     fn new(files: &AgentFiles, dir: &Path) -> Self {
         let AgentFiles { dialect, loaded } = files;
-        let mut found = loaded.diagnostics.clone();
-        found.extend(lint::audit_log(loaded));
-        found.extend(lint::load_errors(dialect, &loaded.hooks, dir, &loaded.diagnostics));
-        found.extend(lint::lint(&loaded.hooks, &lint::environment(dir)));
+        let found = lint::findings(dialect, loaded, dir);
         let hooks = || loaded.hooks.iter().filter(|hook| !is_placeholder(loaded, hook));
         // Only checkrein asks for approval. Agents run the hooks of their own files by their own rules.
         let waits = |state: &HookState| matches!(state, HookState::Untrusted | HookState::Changed(_));

@@ -28,6 +28,10 @@ use crate::exit::{self, Exit};
 /// Shows a summary of the changes first, and asks on a terminal. Other settings stay unchanged, to the byte, and a backup is kept
 /// next to the file. A second run changes nothing.
 ///
+/// With --needed, entries are written only for the events that hooks in force use, for the start of a session and for the gate
+/// before tools. Each entry costs time at its event, even without hooks. A hook that is added later for another event has no
+/// entry: `check`, `list`, `doctor` and the start of a session report it.
+///
 /// With --project, other users of the project may not have checkrein. Entries then do not block tools if it is missing, unless
 /// --fail-closed is given or the agent always does that.
 ///
@@ -42,6 +46,7 @@ use crate::exit::{self, Exit};
 Example:
   checkrein install --dry-run --diff
   checkrein install claude codex
+  checkrein install qwen --needed
   checkrein install gemini --project --yes")]
 pub struct Arguments {
     #[command(flatten)]
@@ -55,6 +60,9 @@ pub struct Arguments {
     /// Include events for each piece of text or with whole conversations
     #[arg(long)]
     all_events: bool,
+    /// Write entries only for events that your hooks use now
+    #[arg(long, conflicts_with = "all_events")]
+    needed: bool,
     /// Program to call instead of this one
     #[arg(long, value_name = "PATH")]
     program: Option<PathBuf>,
@@ -115,12 +123,12 @@ pub fn installer(dir: &Path, program: Option<&Path>) -> Result<Installer> {
     }
     // `checkrein hook` does not believe variables, so entries name directories that differ from the usual ones.
     let dirs = UserDirs::differing(&Locations::default());
-    let installer = Installer::new(root, named.clone().with_dirs(dirs));
+    let installer = Installer::new(root, named.clone().with_dirs(dirs)).hooks_from(&dir);
     Ok(if program.is_some() { installer.shared(named) } else { installer })
 }
 
 /// Checks the user's directories as `checkrein hook` does: it denies all calls if it cannot trust them.
-fn check_user_dirs() -> Result<()> {
+pub fn check_user_dirs() -> Result<()> {
     let dirs = UserDirs::differing(&Locations::default());
     match dirs.locations() {
         Ok(_) => Ok(()),
@@ -141,9 +149,9 @@ fn check_user_dirs() -> Result<()> {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Exit> {
-    let Arguments { which, fail_open, fail_closed, all_events, program } = arguments;
+    let Arguments { which, fail_open, fail_closed, all_events, needed, program } = arguments;
     let installer = installer(&which.dir, program.as_deref())?.fail_open(*fail_open).all_events(*all_events);
-    let installer = installer.fail_closed(*fail_closed);
+    let installer = installer.fail_closed(*fail_closed).only_needed(*needed);
     if which.scope() == Scope::User {
         check_user_dirs()?;
     }

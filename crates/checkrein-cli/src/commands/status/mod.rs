@@ -186,7 +186,10 @@ fn show_place(out: &mut impl Write, agent: &str, place: &Installed) -> Result<()
         _ => writeln!(out, "  {scope:<8} {}  {path}", "installed".green())?,
     }
     const INDENT: usize = 11;
-    match is_verbose() {
+    if place.needed {
+        writeln!(out, "{:INDENT$}entries only for events that hooks use (installed with --needed)", "")?;
+    }
+    match is_verbose() || place.needed {
         true => layout::list(out, INDENT, "called at:", Style::new(), &place.covered)?,
         false => writeln!(out, "{:INDENT$}called at {}", "", pluralize(place.covered.len(), "event"))?,
     }
@@ -196,7 +199,7 @@ fn show_place(out: &mut impl Write, agent: &str, place: &Installed) -> Result<()
     for drift in &place.drift {
         writeln!(out, "{:INDENT$}{} {}", "", "changed:".red(), shorten_paths(&printable(drift)))?;
     }
-    if !place.left_out.is_empty() {
+    if !place.left_out.is_empty() && (is_verbose() || !place.needed) {
         layout::list(out, INDENT, "not called at:", Style::new(), &place.left_out)?;
     }
     for (option, dir) in place.dirs.options() {
@@ -209,8 +212,7 @@ fn show_place(out: &mut impl Write, agent: &str, place: &Installed) -> Result<()
         layout::list(out, INDENT, "also read by", Style::new(), &place.also_read_by)?;
     }
     if place.is_outdated() {
-        let project = if place.scope == checkrein::Scope::User { "" } else { " --project" };
-        writeln!(out, "{:INDENT$}fix: run `checkrein install {agent}{project}`", "")?;
+        writeln!(out, "{:INDENT$}fix: run `{}`", "", place.fix(agent))?;
     }
     if !place.untrusted.is_empty() {
         let entries = pluralize(place.untrusted.len(), "event");
@@ -238,6 +240,7 @@ fn as_json(status: &Status, version: Option<&str>) -> Value {
             "drift": place.drift,
             "untrusted": place.untrusted,
             "fails_open": place.fails_open,
+            "needed": place.needed,
             "blocks_on_failure": place.blocks_on_failure,
             "directories": place.dirs.options().map(|(option, dir)| json!({
                 "option": option,

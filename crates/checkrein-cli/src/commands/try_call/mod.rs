@@ -11,7 +11,6 @@ use anyhow::{Context, Result, bail};
 use checkrein::dialects::agents::{claude, codex, native};
 use checkrein::dialects::{Answer, Dialect, ToolRow, is_common_tool};
 use checkrein::engine::ExplainedHook;
-use checkrein::handler::{ProcessExit, ProcessReply, Reply};
 use checkrein::record::{HookOutcome, HookRecord};
 use checkrein::{Decision, Event, EventKind, Opinion, RawJson, Record, Trust};
 use checkrein_tools::agent_adapter::AgentAdapter;
@@ -248,16 +247,16 @@ pub(super) fn path_input(tool: &str, path: &str, dir: &Path) -> Result<RawJson> 
 
 /// Answers the call as `checkrein hook` does.
 fn ask(agent: &'static Dialect, call: AgentCall, is_installed: bool, trust_all: bool, dir: &Path) -> Tried {
-    let AgentCall { event, payload, event_name, .. } = call;
     let mut adapter = AgentAdapter::new(agent).dir(dir).as_trial().cancel_on(crate::interrupt::shutdown_requested);
-    if let Some(name) = event_name {
+    if let Some(name) = call.event_name {
         adapter = adapter.event(name);
     }
     if trust_all {
         adapter = adapter.trust(Trust::everything());
     }
-    let response = adapter.answer(&payload);
-    let told = read_back(agent, &event, &response.answer);
+    let response = adapter.answer(&call.payload);
+    let answer = &response.answer;
+    let told = call.read(agent, answer.exit, &answer.stdout, &answer.stderr);
     let record = response.record.as_ref();
     let hook = record.and_then(deciding_hook).cloned();
     let (decision, reason, failed_closed) = match record {
@@ -272,7 +271,7 @@ fn ask(agent: &'static Dialect, call: AgentCall, is_installed: bool, trust_all: 
     Tried {
         agent,
         is_installed,
-        event,
+        event: call.event,
         decision,
         reason,
         hook,
@@ -292,18 +291,6 @@ fn deciding_hook(record: &Record) -> Option<&HookRecord> {
     let given = verdict.reason.as_deref().unwrap_or_default();
     let first = reasons.clone().find(|reason| reason.text == given).or_else(|| reasons.next())?;
     record.hooks.iter().find(|hook| hook.id == first.hook)
-}
-
-/// Reads an answer as the agent does.
-fn read_back(agent: &'static Dialect, event: &Event, answer: &Answer) -> Opinion {
-    let reply = ProcessReply::new(ProcessExit::Code(answer.exit)).stdout(answer.stdout.as_str());
-    let reply = Reply::Process(reply.stderr(answer.stderr.as_str()));
-    match agent.read(event, reply, false) {
-        Ok(opinion) => opinion,
-        // Some agents treat a failed hook as a deny.
-        Err(failure) if answer.exit != 0 => Opinion::deny(failure.message),
-        Err(failure) => Opinion::none().with_warning(failure.to_string()),
-    }
 }
 
 /// The exit code of the strongest verdict. All agents have the same hooks, so they usually agree.
