@@ -37,7 +37,7 @@ pub mod replay;
 pub mod run;
 pub mod say;
 pub mod schema;
-mod selection;
+pub mod selection;
 pub mod simulate;
 pub mod status;
 pub mod terminal;

@@ -2,13 +2,20 @@
 
 use std::time::{Duration, SystemTime};
 
-use checkrein::hook_files::Locations;
+use checkrein::audit::AuditLog;
+use checkrein::hook_files::{Loaded, Locations};
 use checkrein_dialects::Dialect;
+use jiff::Timestamp;
 
 use super::Check;
+use crate::coverage::{Filter, Format, Places, Report, Setup};
+use crate::decision_log::{DecisionEntry, DecisionLog};
 
 /// Time without events after which an agent is reported as silent.
 const SILENT: Duration = Duration::from_secs(3 * 24 * 3600);
+
+/// Time for which tool calls are counted.
+const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// Recent events of an agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -30,9 +37,16 @@ pub struct Calls {
 }
 
 impl RecentActivity {
-    /// Returns the recent events of an agent. `None`: events are not recorded.
-    pub fn find(_agent: &'static Dialect, _place: &Locations) -> Option<Self> {
-        None
+    /// Returns the recent events of an agent. `None`: the decision log is off, or it cannot be read.
+    pub fn find(agent: &'static Dialect, place: &Locations, loaded: &Loaded) -> Option<Self> {
+        if !loaded.log {
+            return None;
+        }
+        let log = DecisionLog::in_state_directory(&place.state_dir()?);
+        let entries = log.read().ok()?.flatten().filter(|entry| entry.agent == agent.name);
+        let time = |entry: DecisionEntry| entry.time.parse::<Timestamp>().ok().map(SystemTime::from);
+        let last_event = entries.filter_map(time).max();
+        Some(Self { last_event, calls: calls(agent, place, loaded, &log) })
     }
 
     /// Checks of an installed agent.
@@ -56,6 +70,21 @@ impl RecentActivity {
         });
         std::iter::once(last).chain(covered).collect()
     }
+}
+
+/// Returns the tool calls of the last day. `None`: the session files are not known, have no calls, or cannot be read.
+fn calls(agent: &'static Dialect, place: &Locations, loaded: &Loaded, log: &DecisionLog) -> Option<Calls> {
+    let mut filter = Filter::default();
+    filter.agent = Some(Format::of(agent.name).filter(|format| format.agent == agent.name)?);
+    filter.since = Timestamp::try_from(SystemTime::now() - DAY).ok();
+    let audit = loaded.audit.as_ref().map_or_else(AuditLog::for_user, AuditLog::from_settings);
+    let setup = Setup { log_is_on: true, installed: vec![(agent.name, true)] };
+    let places = Places::in_home(place.home.clone()?).with_variables();
+    let counts = Report::look(&places, log, &audit, &filter, &setup).ok()?.counts;
+    if counts.calls == 0 {
+        return None;
+    }
+    Some(Calls { all: counts.calls, judged: counts.judged + counts.judged_twice })
 }
 
 /// A duration in its largest unit.

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::time::SystemTime;
 
-use checkrein::hook_files::{Locations, Sources};
+use checkrein::hook_files::{Loaded, Locations, Sources};
 use checkrein_core::Scope;
 use checkrein_dialects::Dialect;
 use checkrein_dialects::agents::native;
@@ -22,6 +22,7 @@ pub(super) struct Examination<'a> {
     agent: &'static Dialect,
     status: &'a Status,
     place: &'a Locations,
+    loaded: &'a Loaded,
 }
 
 impl<'a> Examination<'a> {
@@ -30,8 +31,9 @@ impl<'a> Examination<'a> {
         agent: &'static Dialect,
         status: &'a Status,
         place: &'a Locations,
+        loaded: &'a Loaded,
     ) -> Self {
-        Self { doctor, agent, status, place }
+        Self { doctor, agent, status, place, loaded }
     }
 
     pub(super) fn section(&self) -> Section {
@@ -49,7 +51,7 @@ impl<'a> Examination<'a> {
             for place in self.status.places.iter().filter(|place| place.state == State::Installed) {
                 checks.push(self.self_test(place));
             }
-            let activity = RecentActivity::find(self.agent, self.place);
+            let activity = RecentActivity::find(self.agent, self.place, self.loaded);
             checks.extend(activity.iter().flat_map(|activity| activity.checks(SystemTime::now())));
             checks.extend(self.limits());
         }

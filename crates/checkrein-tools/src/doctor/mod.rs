@@ -195,7 +195,7 @@ impl Doctor<'_> {
         loaded.verify_scripts();
         let mut sections = vec![setup::section(&loaded, &place), hooks::section(self, &loaded)];
         for (agent, status) in self.agents() {
-            sections.push(agent::Examination::new(self, agent, &status, &place).section());
+            sections.push(agent::Examination::new(self, agent, &status, &place, &loaded).section());
         }
         Report { sections, required: self.required.iter().map(|agent| agent.name).collect() }
     }
