@@ -135,6 +135,26 @@ fn moved_program_is_found() {
 }
 
 #[test]
+fn program_that_does_not_deny_fails_the_self_test() {
+    let place = protected();
+    let token = r#"$(grep -o 'checkrein-self-test-[0-9a-f]*')"#;
+    for (script, text) in [
+        ("exit 0", "the answer does not have the token"),
+        ("exit 1", "the answer does not have the token (exit code 1"),
+        (&format!("echo \"{token} hooks in force: 1\""), "claude would read the denial as `no_opinion`"),
+        (&format!("echo \"{token} hooks in force: 7\" >&2; exit 2"), "it sees 7 hooks, and this shell sees 1"),
+    ] {
+        place.write("fake/checkrein", &format!("#!/bin/sh\n{script}\n"));
+        let fake = place.dir.path().canonicalize().unwrap().join("fake/checkrein");
+        edit(&place, CLAUDE, |json| {
+            let command = format!("{} hook claude", fake.display());
+            json["hooks"]["PreToolUse"][0]["hooks"][0]["command"] = command.into();
+        });
+        finds(&place, "claude", "self-test", text);
+    }
+}
+
+#[test]
 fn script_that_is_not_executable_is_found() {
     let place = protected();
     place.write("home/guard.sh", "#!/bin/sh\nexit 0\n");
@@ -207,8 +227,8 @@ fn program_that_a_hook_needs_is_found() {
     let output = command.env("PATH", place.dir.path().join("bin")).output().unwrap();
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     let found = checks(&report, "hooks", "check");
-    let is_meant = |check: &&Value| check["text"].as_str().unwrap().contains("jq");
-    assert!(output.status.code() == Some(1) && found.into_iter().any(|check| is_meant(&check)), "{report:#}");
+    let is_meant = |check: &&Value| check["level"] == "problem" && check["text"].as_str().unwrap().contains("jq");
+    assert!(output.status.code() == Some(1) && found.iter().any(is_meant), "{report:#}");
 }
 
 #[test]
