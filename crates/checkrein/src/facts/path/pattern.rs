@@ -14,6 +14,7 @@
 //! `*` matches any text within one part. The last row that matches applies. Case matters, as in path guards.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use crate::builtins::doubt::{Line, is_wholly_unknown};
 use crate::builtins::paths::PathSet;
@@ -22,7 +23,11 @@ use crate::wildcard::wildcard;
 
 /// A table of paths.
 #[derive(Debug)]
-pub(super) struct Table(pub(super) &'static [&'static str]);
+pub(super) struct Table {
+    /// Rows that another table gives. They come first.
+    derived: LazyLock<Vec<String>>,
+    rows: &'static [&'static str],
+}
 
 /// Result of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +71,7 @@ const COMMON_NAMES: &[&str] = &[
 
 /// A row of a table.
 struct Row<'a> {
-    text: &'static str,
+    text: &'a str,
     is_exception: bool,
     is_anchored: bool,
     has_below: bool,
@@ -74,10 +79,7 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    fn new(text: &'static str, home: Option<&'a str>) -> Option<Self>
-    where
-        'static: 'a,
-    {
+    fn new(text: &'a str, home: Option<&'a str>) -> Option<Self> {
         let (is_exception, rest) = text.strip_prefix('!').map_or((false, text), |rest| (true, rest));
         let (has_below, rest) = rest.strip_suffix('/').map_or((false, rest), |rest| (true, rest));
         let (start, rest) = match (rest.strip_prefix("~/"), rest.strip_prefix('/')) {
@@ -177,10 +179,23 @@ fn is_likely(pattern: &str, name: &Expanded) -> bool {
 }
 
 impl Table {
+    pub(super) const fn new(rows: &'static [&'static str]) -> Self {
+        Self { derived: LazyLock::new(Vec::new), rows }
+    }
+
+    /// Creates a table whose first rows come from another table.
+    pub(super) const fn derived(rows: &'static [&'static str], derived: fn() -> Vec<String>) -> Self {
+        Self { derived: LazyLock::new(derived), rows }
+    }
+
+    fn rows(&self) -> impl DoubleEndedIterator<Item = &str> {
+        self.derived.iter().map(String::as_str).chain(self.rows.iter().copied())
+    }
+
     /// Compares a path with all rows.
     pub(super) fn answer(&self, path: &[Part], home: Option<&str>) -> Answer {
         let (mut may_match, mut may_except) = (false, false);
-        for row in self.0.iter().rev().filter_map(|text| Row::new(text, home)) {
+        for row in self.rows().rev().filter_map(|text| Row::new(text, home)) {
             match (row.answer(path), row.is_exception) {
                 (Answer::No, _) => {}
                 (Answer::Maybe, false) => may_match = true,
@@ -198,8 +213,8 @@ impl Table {
     }
 
     /// Lists the places of the rows in the home directory, from the root, and in the project.
-    pub(super) fn places(&self, home: Option<&str>, project: &Path) -> impl Iterator<Item = PathBuf> {
-        self.0.iter().filter_map(move |text| {
+    pub(super) fn places<'t>(&'t self, home: Option<&'t str>, project: &'t Path) -> impl Iterator<Item = PathBuf> + 't {
+        self.rows().filter_map(move |text| {
             let row = Row::new(text, home)?;
             let parts: PathBuf = row.parts.iter().take_while(|part| !part.contains('*')).collect();
             let is_named = row.text.trim_end_matches('/').contains('/') && parts.components().next().is_some();
@@ -266,7 +281,7 @@ pub(super) fn parts_of_word(word: &Expanded, cwd: Option<&Path>) -> Vec<Part> {
 mod tests {
     use super::*;
 
-    const TABLE: Table = Table(&[
+    static TABLE: Table = Table::new(&[
         ".env",
         ".env.*",
         "!.env.example",

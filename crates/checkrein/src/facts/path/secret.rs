@@ -6,7 +6,7 @@
 use super::pattern::Table;
 
 /// Files that usually hold credentials.
-pub(super) static SECRET: Table = Table(&[
+pub(super) static SECRET: Table = Table::new(&[
     // Variables of applications. The exceptions hold placeholders.
     ".env",
     ".env.*",
@@ -38,6 +38,8 @@ pub(super) static SECRET: Table = Table(&[
     "id_ecdsa_sk",
     "id_ed25519",
     "id_ed25519_sk",
+    // The directory itself: an archive or a copy of it holds the keys.
+    "~/.ssh",
     "~/.ssh/*",
     "!~/.ssh/*.pub",
     "!~/.ssh/config",
@@ -63,6 +65,7 @@ pub(super) static SECRET: Table = Table(&[
     "~/.wgetrc",
     ".htpasswd",
     // Clouds and clusters.
+    "~/.aws",
     "~/.aws/credentials",
     "~/.aws/sso/",
     "~/.aws/cli/cache/",
