@@ -33,9 +33,9 @@ use crate::builtins::commands::{ParsedCommands, parse_commands};
 use path::PathContext;
 use record::Record;
 
+pub(crate) use command::runs_output_of;
 pub use history::{HistoryReader, MemoryHistory, NoHistory, PastCall};
 pub use reference::reference;
-pub(crate) use command::runs_output_of;
 pub use testing::exercise_facts;
 
 /// Inputs of the facts, besides the event.

@@ -50,7 +50,8 @@ const REMOTE: &[&str] = &[
 ];
 
 /// Fields that depend on the program.
-const OF_PROGRAM: &[&str] = &["subcommand", "targets", "git", "manager", "installs", "global", "packages", "expected_manager", "sql"];
+const OF_PROGRAM: &[&str] =
+    &["subcommand", "targets", "git", "manager", "installs", "global", "packages", "expected_manager", "sql"];
 
 /// Returns the command at this index of the call.
 pub(super) fn value(shared: &Arc<Shared>, index: usize) -> Value {

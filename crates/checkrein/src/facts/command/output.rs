@@ -27,7 +27,8 @@ pub(crate) fn runs_output_of<'c>(command: &'c SimpleCommand, all: &'c [SimpleCom
         (_, Runs::Input) => fed(),
         (_, Runs::Script(index)) => {
             let script = &command.args[index];
-            let mut found = if STDIN.contains(&script.text.as_str()) { fed() } else { from(std::slice::from_ref(script)) };
+            let mut found =
+                if STDIN.contains(&script.text.as_str()) { fed() } else { from(std::slice::from_ref(script)) };
             found.extend(writers(script, command, all));
             found
         }

@@ -138,7 +138,9 @@ fn files(changes: Changes, command: &Command, arguments: &Arguments) -> Vec<Expa
         },
         Changes::BehindFirst if arguments.has("--reference") => operands.to_vec(),
         // A mode such as `-w` looks like an option.
-        Changes::BehindFirst if command.simple().args.iter().any(|arg| command.name() == "chmod" && is_mode(&arg.text)) => {
+        Changes::BehindFirst
+            if command.simple().args.iter().any(|arg| command.name() == "chmod" && is_mode(&arg.text)) =>
+        {
             operands.to_vec()
         }
         Changes::BehindFirst => operands.iter().skip(1).cloned().collect(),

@@ -234,7 +234,7 @@ impl PathFact {
             Place::Open { parts, .. } => table.answer(parts, self.home()),
         };
         match answer {
-            Answer::Yes => true.into(),
+            Answer::Yes | Answer::Included => true.into(),
             Answer::No => false.into(),
             Answer::Maybe => self.unknown(),
         }

@@ -35,6 +35,8 @@ pub(super) enum Answer {
     No,
     /// Only a running shell knows it.
     Maybe,
+    /// One of the files that a wildcard means is in the table.
+    Included,
     Yes,
 }
 
@@ -108,6 +110,7 @@ impl<'a> Row<'a> {
             Part::Known(name) if wildcard(own_last, name) => Answer::Yes,
             Part::Known(_) => return Answer::No,
             Part::Partial(name) if is_surely(own_last, name) => Answer::Yes,
+            Part::Partial(name) if includes(name, own_last) => Answer::Included,
             Part::Partial(name) if is_likely(own_last, name) => Answer::Maybe,
             Part::Partial(_) => return Answer::No,
             // An unknown name matters only in a directory of the row.
@@ -168,6 +171,12 @@ fn is_surely(pattern: &str, name: &Expanded) -> bool {
     }
 }
 
+/// `true` if a wildcard includes the name of a row, and shows that it means it: `.env*` includes `.env`.
+fn includes(name: &Expanded, own: &str) -> bool {
+    let (start, _) = known_ends(name);
+    name.glob && name.unknown.is_empty() && !own.contains('*') && start.len() > 2 && wildcard(&name.text, own)
+}
+
 /// `true` if a name with unknown parts could match a pattern, and its known start or end is that of the pattern.
 fn is_likely(pattern: &str, name: &Expanded) -> bool {
     let (start, end) = known_ends(name);
@@ -192,14 +201,24 @@ impl Table {
         self.derived.iter().map(String::as_str).chain(self.rows.iter().copied())
     }
 
-    /// Compares a path with all rows.
+    /// Compares a path with all rows. Rows for the home directory apply to those of other users too.
     pub(super) fn answer(&self, path: &[Part], home: Option<&str>) -> Answer {
+        let own = self.answer_in(path, home);
+        match other_home(path) {
+            Some(other) if own == Answer::No && home != Some(other.as_str()) => self.answer_in(path, Some(&other)),
+            _ => own,
+        }
+    }
+
+    fn answer_in(&self, path: &[Part], home: Option<&str>) -> Answer {
         let (mut may_match, mut may_except) = (false, false);
         for row in self.rows().rev().filter_map(|text| Row::new(text, home)) {
             match (row.answer(path), row.is_exception) {
                 (Answer::No, _) => {}
                 (Answer::Maybe, false) => may_match = true,
                 (Answer::Maybe, true) => may_except = true,
+                (Answer::Included, false) => return Answer::Yes,
+                (Answer::Included, true) => {}
                 (Answer::Yes, false) => return if may_except { Answer::Maybe } else { Answer::Yes },
                 (Answer::Yes, true) => break,
             }
@@ -224,6 +243,17 @@ impl Table {
             let base = if row.is_anchored { Path::new("/") } else { project };
             Some(base.join(parts))
         })
+    }
+}
+
+/// Returns the home directory of a user in which a path is.
+fn other_home(path: &[Part]) -> Option<String> {
+    match path {
+        [Part::Known(homes), Part::Known(user), _, ..] if matches!(homes.as_str(), "home" | "Users") => {
+            Some(format!("/{homes}/{user}"))
+        }
+        [Part::Known(root), _, ..] if root == "root" => Some("/root".to_owned()),
+        _ => None,
     }
 }
 
@@ -362,8 +392,10 @@ mod tests {
     }
 
     #[test]
-    fn rows_in_the_home_directory_need_it() {
-        assert!(!TABLE.has(Path::new("/home/a/.gnupg"), None));
+    fn rows_in_the_home_directory_apply_to_all_users() {
+        assert!(TABLE.has(Path::new("/home/a/.gnupg"), None));
+        assert!(TABLE.has(Path::new("/home/b/.gnupg"), Some("/home/a")));
+        assert!(!TABLE.has(Path::new("/p/.gnupg"), Some("/home/a")));
         assert!(TABLE.has(Path::new("/p/.env"), None));
     }
 }

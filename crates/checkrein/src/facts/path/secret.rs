@@ -25,6 +25,13 @@ pub(super) static SECRET: Table = Table::new(&[
     "!template.env",
     // Private keys and key stores.
     "*.pem",
+    // Certificates are public.
+    "!*cert*.pem",
+    "!ca.pem",
+    "!ca-*.pem",
+    "!*chain*.pem",
+    "!*public*.pem",
+    "!*.pub.pem",
     "*.key",
     "*.p12",
     "*.pfx",

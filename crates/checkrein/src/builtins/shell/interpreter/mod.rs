@@ -5,6 +5,7 @@
 //! others in `launch`. Everything that costs time is charged to [`Work`].
 
 mod builtins;
+mod code;
 mod flow;
 mod helpers;
 mod input;
