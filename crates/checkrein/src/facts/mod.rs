@@ -33,7 +33,6 @@ use crate::builtins::commands::{ParsedCommands, parse_commands};
 use path::PathContext;
 use record::Record;
 
-pub(crate) use command::runs_output_of;
 pub use history::{HistoryReader, MemoryHistory, NoHistory, PastCall};
 pub use reference::reference;
 pub use testing::exercise_facts;
@@ -145,6 +144,11 @@ impl Facts {
     pub fn new(event: impl Into<Arc<Event>>, context: FactContext) -> Self {
         let values = ROOT.fields.iter().map(|_| OnceLock::new()).collect();
         Self { shared: Arc::new(Shared { event: event.into(), context, parsed: OnceLock::new() }), values }
+    }
+
+    /// Returns the shell commands of the event.
+    pub(crate) fn parsed(&self) -> &ParsedCommands {
+        self.shared.parsed()
     }
 
     /// Returns the facts that the event has, as JSON. `{"unknown": "$X"}` stands for a value of which a part is unknown, and

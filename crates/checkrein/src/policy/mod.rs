@@ -10,6 +10,7 @@ mod history;
 mod json;
 
 pub use compile::{Rule, RuleError};
+pub(crate) use evaluate::Condition;
 pub use evaluate::{Evaluation, Part};
 pub(crate) use handler::RuleFactory;
 pub(crate) use history::SessionHistory;

@@ -83,6 +83,10 @@ pub(super) fn value(command: &Command) -> Value {
     let has_plus = is_push && refspecs.iter().any(|refspec| refspec.text.starts_with('+'));
     let has_lease = arguments.has("--force-with-lease");
     let is_forced = arguments.has("--force") || has_plus || (is_push && arguments.has("--mirror"));
+    // `git push origin $BRANCH` is ordinary. `git push $ARGS` may have any options.
+    let first = arguments.operands.first().filter(|first| is_push && !first.known && first.may_split);
+    let subcommand_word = arguments.subcommand.iter().find(|word| !word.known);
+    let open = subcommand_word.or(first).map(|open| Value::Unknown(word::unknown(open)));
     let overwrites = subcommand == "branch" && arguments.has_any(&["-D", "-M", "-C"]);
     let replaces = matches!(subcommand.as_str(), "checkout" | "switch") && arguments.has_any(&["-B", "-C"]);
     Record::value(
@@ -91,7 +95,10 @@ pub(super) fn value(command: &Command) -> Value {
             remote,
             super::words(refspecs),
             targets.value(),
-            (is_forced || has_lease || overwrites || replaces).into(),
+            match (is_forced || has_lease || overwrites || replaces, open) {
+                (false, Some(open)) => open,
+                (forces, _) => forces.into(),
+            },
             (has_lease && !is_forced).into(),
             deletes.value(),
             skips_hooks(command, arguments, &subcommand).into(),
@@ -178,7 +185,10 @@ fn current_branch(command: &Command) -> Value {
             _ => break,
         }
     }
-    command.shared.current_branch(&crate::builtins::shell::lexical(&directory))
+    match command.shared.current_branch(&crate::builtins::shell::lexical(&directory)) {
+        Value::String(branch) if branch.is_empty() => Value::unknown("the current branch"),
+        branch => branch,
+    }
 }
 
 fn is_deletion(refspec: &Expanded) -> bool {

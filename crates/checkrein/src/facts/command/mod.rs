@@ -23,7 +23,6 @@ use crate::builtins::doubt::{Doubt, base};
 use crate::builtins::shell::{Expanded, SimpleCommand};
 use crate::builtins::text::head;
 use arguments::Arguments;
-pub(crate) use output::runs_output_of;
 
 /// Maximum length of the text for messages, in bytes.
 const LONGEST_TEXT: usize = 200;
@@ -260,7 +259,7 @@ impl Object for Command {
             "pipes_to" => texts(simple.pipes_to.iter().map(String::as_str)),
             "piped_from" => texts(simple.fed_by.iter().map(String::as_str)),
             "uses_output_of" => texts(output::uses_output_of(simple)),
-            "runs_output_of" => texts(runs_output_of(simple, &self.shared.parsed().simple_commands)),
+            "runs_output_of" => texts(output::runs_output_of(simple, &self.shared.parsed().simple_commands)),
             "stdin" => self.stdin(),
             "multiplies" => simple.multiplies.into(),
             "wrappers" => texts(self.wrappers()),

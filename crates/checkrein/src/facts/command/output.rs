@@ -1,6 +1,4 @@
 //! Programs whose output a command uses as words, or runs as code.
-//!
-//! `runs_output_of` also is the fact behind the rule `pipe_to_shell` of `block_dangerous_commands`.
 
 use crate::builtins::options::Options;
 use crate::builtins::shell::{Expanded, SimpleCommand};
@@ -10,14 +8,14 @@ use crate::trust::interpreters::{Runs, runs};
 const STDIN: &[&str] = &["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
 
 /// Returns the programs whose output is a part of the words of a command: `$(…)`, `<(…)`, and words from `xargs`.
-pub(crate) fn uses_output_of(command: &SimpleCommand) -> Vec<&str> {
+pub(super) fn uses_output_of(command: &SimpleCommand) -> Vec<&str> {
     let words = command.args.iter().chain(&command.reads).chain(&command.writes);
     unique(words.flat_map(|word| &word.from).map(String::as_str))
 }
 
 /// Returns the programs whose output a command runs as code: from a pipe, a substitution, or a file that they have written in the
 /// same call.
-pub(crate) fn runs_output_of<'c>(command: &'c SimpleCommand, all: &'c [SimpleCommand]) -> Vec<&'c str> {
+pub(super) fn runs_output_of<'c>(command: &'c SimpleCommand, all: &'c [SimpleCommand]) -> Vec<&'c str> {
     let fed = || command.fed_by.iter().map(String::as_str).collect::<Vec<_>>();
     let from = |args: &'c [Expanded]| args.iter().flat_map(|arg| &arg.from).map(String::as_str).collect::<Vec<_>>();
     let texts: Vec<&str> = command.args.iter().map(|arg| arg.text.as_str()).collect();

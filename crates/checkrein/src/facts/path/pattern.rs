@@ -109,8 +109,8 @@ impl<'a> Row<'a> {
         let mut answer = match last {
             Part::Known(name) if wildcard(own_last, name) => Answer::Yes,
             Part::Known(_) => return Answer::No,
-            Part::Partial(name) if is_surely(own_last, name) => Answer::Yes,
             Part::Partial(name) if includes(name, own_last) => Answer::Included,
+            Part::Partial(name) if is_surely(own_last, name) => Answer::Yes,
             Part::Partial(name) if is_likely(own_last, name) => Answer::Maybe,
             Part::Partial(_) => return Answer::No,
             // An unknown name matters only in a directory of the row.
@@ -174,7 +174,8 @@ fn is_surely(pattern: &str, name: &Expanded) -> bool {
 /// `true` if a wildcard includes the name of a row, and shows that it means it: `.env*` includes `.env`.
 fn includes(name: &Expanded, own: &str) -> bool {
     let (start, _) = known_ends(name);
-    name.glob && name.unknown.is_empty() && !own.contains('*') && start.len() > 2 && wildcard(&name.text, own)
+    let is_meant = own == name.text || !own.contains('*') && start.len() > 2 && wildcard(&name.text, own);
+    name.glob && name.unknown.is_empty() && is_meant
 }
 
 /// `true` if a name with unknown parts could match a pattern, and its known start or end is that of the pattern.
@@ -354,7 +355,8 @@ mod tests {
             ("x.pem", Yes),
             ("/home/a/.ssh/id_rsa", Yes),
             ("/home/a/.ssh/id_rsa.pub", No),
-            ("/home/b/.ssh/id_rsa", No),
+            ("/home/b/.ssh/id_rsa", Yes),
+            ("/p/.ssh/id", No),
             ("/home/a/.gnupg", Yes),
             ("/home/a/.gnupg/x/y", Yes),
             ("ci/flow.yml", Yes),
@@ -382,7 +384,7 @@ mod tests {
             ("/home/a/.gnupg/$KEY", Yes),
             ("/home/a/src/$FILE", No),
             ("*.pem", Yes),
-            (".env*", Maybe),
+            (".env*", Yes),
             ("*.txt", No),
             ("a$X", Maybe),
         ] {

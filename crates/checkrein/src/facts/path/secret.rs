@@ -231,7 +231,7 @@ mod tests {
             "/home/a/.ssh/work",
             "/p/deploy/id_rsa",
             "/p/tls/server.key",
-            "/p/tls/cert.pem",
+            "/p/tls/key.pem",
             "/home/a/.aws/credentials",
             "/home/a/.aws/sso/cache/x.json",
             "/home/a/.kube/config",
@@ -258,6 +258,8 @@ mod tests {
             assert!(SECRET.has(Path::new(path), Some("/home/a")), "{path}");
         }
         for path in [
+            "/p/tls/cert.pem",
+            "/p/tls/fullchain.pem",
             "/p/.env.example",
             "/p/.env.sample",
             "/p/.env.template",
