@@ -24,8 +24,8 @@ fn each_agent_shows_its_verdict_hook_and_answer() {
     insta::assert_snapshot!(ran.stdout);
     assert_eq!(ran.code, 3);
     let ran = place.run(&["try", "rm -rf ~/", "--as", "gemini,claude"]);
-    let told = "deny  commands ~/.config/checkrein/hooks.yaml:2\n        denied; the model reads: `rm -rf ~/` deletes your \
-                home directory (rule rm_root)\n";
+    let told = "deny  commands ~/.config/checkrein/hooks.yaml:2\n        denied; the model reads: this deletes a system \
+                directory or the home directory; delete only named files and directories of the project (rule rm_root)\n";
     assert!(
         ran.stdout.contains(&format!("gemini  {told}")) && ran.stdout.contains(&format!("claude  {told}")),
         "{ran:?}"

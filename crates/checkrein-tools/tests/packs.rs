@@ -40,8 +40,9 @@ fn rules_of_packs_are_described_and_named_after_their_pack() {
             assert!(id.starts_with(&format!("{}.", pack.name)), "{id}");
             assert!(rule.description.as_deref().is_some_and(|text| text.ends_with('.')), "{id}");
             let HandlerSpec::Rule(spec) = &rule.handler else { panic!("{id}") };
-            for (key, text) in spec.texts().iter().filter(|(key, _)| key != "when" && !key.starts_with("vars")) {
-                assert!(text.len() <= 200, "{id}: {key} has {} characters", text.len());
+            for (key, text) in spec.texts() {
+                let longest = if key == "when" || key.starts_with("vars") { 350 } else { 200 };
+                assert!(text.len() <= longest, "{id}: {key} has {} characters", text.len());
             }
         }
     }
@@ -108,7 +109,7 @@ fn decision(rules: &RuleSet, entry: &Entry) -> (Effect, String) {
 fn packs_catch_destructive_calls_and_pass_ordinary_ones() {
     let destructive = corpus(include_str!("packs/destructive.yaml"));
     let ordinary = corpus(include_str!("packs/ordinary.yaml"));
-    assert!(destructive.len() >= 400 && ordinary.len() >= 600, "{} {}", destructive.len(), ordinary.len());
+    assert!(destructive.len() >= 1500 && ordinary.len() >= 1400, "{} {}", destructive.len(), ordinary.len());
     let rules = rules();
     let mut report = String::new();
     let mut fails = false;

@@ -321,7 +321,16 @@ fn variable(word: &Expanded) -> Option<&str> {
     if !is_wholly_unknown(word) {
         return None;
     }
-    leading_variable(word).filter(|name| word.text.len() == name.len() + 1)
+    leading_variable(word).filter(|name| word.text.len() == name.len() + 1).or_else(|| with_default(&word.text))
+}
+
+/// Returns the name of the variable in `${NAME:-word}`. The word is followed as another value.
+fn with_default(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix("${")?.strip_suffix('}')?;
+    let (name, default) = inner.split_once('-')?;
+    let name = name.strip_suffix(':').unwrap_or(name);
+    let is_name = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if is_name(name) && !default.contains(['$', '`']) { Some(name) } else { None }
 }
 
 /// Returns the name of the variable with which a word starts.

@@ -22,7 +22,7 @@ mod word;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use checkrein_core::payload::Field as PayloadField;
@@ -123,11 +123,12 @@ impl Shared {
         self.parsed.get_or_init(|| parse_commands(&self.event, self.context.home_text(), &self.context.cwd))
     }
 
-    /// Returns the branch of the repository of a directory.
-    pub(crate) fn current_branch(&self) -> Value {
+    /// Returns the branch of the repository of a directory. The given repository of a test stands for all directories in it.
+    pub(crate) fn current_branch(&self, directory: &Path) -> Value {
         match &self.context.repository {
-            Some(repository) => repository.branch.as_str().into(),
-            None => repository::current_branch(&self.context.cwd),
+            Some(repository) if directory.starts_with(&self.context.cwd) => repository.branch.as_str().into(),
+            Some(_) => Value::unknown(format!("the branch in {}", directory.display())),
+            None => repository::current_branch(directory),
         }
     }
 }
@@ -146,6 +147,11 @@ impl Facts {
         Self { shared: Arc::new(Shared { event: event.into(), context, parsed: OnceLock::new() }), values }
     }
 
+    /// Returns the shell commands of the event.
+    pub(crate) fn parsed(&self) -> &ParsedCommands {
+        self.shared.parsed()
+    }
+
     /// Returns the facts that the event has, as JSON. `{"unknown": "$X"}` stands for a value of which a part is unknown, and
     /// `{"more": "…"}` at the end of a list for further elements.
     pub fn to_json(&self) -> RawJson {
@@ -155,7 +161,7 @@ impl Facts {
 
     fn compute(&self, name: &str) -> Value {
         let Shared { event, context, .. } = &*self.shared;
-        let text = |path: &std::path::Path| Value::from(path.to_string_lossy().as_ref());
+        let text = |path: &Path| Value::from(path.to_string_lossy().as_ref());
         match name {
             "event" => event.kind().name().into(),
             "agent" => context.agent.as_str().into(),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use checkrein_core::{Event, EventKind, Failure, FailureKind, HookInfo, Opinion, Reply};
 
-use super::{Call, Handler, HandlerEnv, HandlerFactory, HandlerFuture, HandlerProblem};
+use super::{Call, EventView, Handler, HandlerEnv, HandlerFactory, HandlerFuture, HandlerProblem};
 use checkrein_dialects::{HandlerSpec, HookSpec};
 
 /// Arguments of one call of a builtin.
@@ -24,6 +24,8 @@ pub struct BuiltinCall<'a> {
     pub args: &'a [String],
     /// Environment of the host.
     pub env: &'a HandlerEnv,
+    /// The event with its facts.
+    pub(crate) view: &'a EventView,
 }
 
 impl BuiltinCall<'_> {
@@ -277,7 +279,8 @@ struct BuiltinHandler {
 
 impl Handler for BuiltinHandler {
     fn call<'a>(&'a self, call: &'a Call) -> HandlerFuture<'a> {
-        let call = BuiltinCall { event: call.event(), hook: &call.hook, args: &self.args, env: &self.env };
+        let call =
+            BuiltinCall { event: call.event(), hook: &call.hook, args: &self.args, env: &self.env, view: &call.view };
         let opinion = (self.function)(call);
         Box::pin(async move { opinion.await.map(Reply::Opinion) })
     }

@@ -8,7 +8,7 @@ use super::json::json_of_value;
 
 /// Value of the condition of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Condition {
+pub(crate) enum Condition {
     True,
     False,
     /// A fact that matters is unknown.
@@ -108,7 +108,7 @@ impl Rule {
         self.decision.as_ref().is_some_and(|(decision, _)| *decision != checkrein_dialects::RuleDecision::Allow)
     }
 
-    pub(super) fn condition(&self, facts: &dyn Object) -> Result<Condition, Failure> {
+    pub(crate) fn condition(&self, facts: &dyn Object) -> Result<Condition, Failure> {
         let value = self.when.evaluate_with(facts, &self.variables);
         condition(value.map_err(|failure| self.failed("when", &failure))?)
     }

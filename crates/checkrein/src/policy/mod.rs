@@ -11,6 +11,7 @@ mod json;
 mod testing;
 
 pub use compile::{Rule, RuleError};
+pub(crate) use evaluate::Condition;
 pub use evaluate::{Evaluation, Part};
 pub(crate) use handler::RuleFactory;
 pub(crate) use history::SessionHistory;

@@ -77,24 +77,31 @@ async fn opt_in_rules_match_only_their_commands() {
 }
 
 #[tokio::test]
-async fn reasons_name_the_command_and_keep_secrets() {
+async fn reasons_name_the_rule_and_keep_secrets() {
     let args = ["--deny=rm_recursive", "--ask=git_push", "--deny=git_force_push_any"];
     let bench = Bench::new(EventKind::PreToolUse, "block_dangerous_commands", &args);
     for (command, reason) in [
         (
             "rm -rf src",
-            "`rm -rf src` deletes directories with their contents; delete single files by name, or ask the user to run it \
-             (rule rm_recursive)",
+            "this deletes directories with their contents; delete single files by name, or ask the user to run it (rule \
+             rm_recursive)",
         ),
         // Of two matching rules with the same decision, the worse case gives the reason.
-        ("rm -rf ~/", "`rm -rf ~/` deletes your home directory (rule rm_root)"),
+        (
+            "rm -rf ~/",
+            "this deletes a system directory or the home directory; delete only named files and directories of the project \
+             (rule rm_root)",
+        ),
         (
             "git push --force-with-lease origin x",
-            "`git push --force-with-lease origin x` is a force push, which overwrites commits of the remote branch (rule \
+            "a force push overwrites commits of the remote branch; push without force, or ask the user (rule \
              git_force_push_any)",
         ),
-        ("git push https://me:secret@x.test/a", "`git push` pushes to a remote repository (rule git_push)"),
-        ("git $CMD", "`git $CMD` may push: only the running shell knows `$CMD` (rule git_force_push_any)"),
+        (
+            "git push https://me:secret@x.test/a",
+            "this pushes to a remote repository, where others see it (rule git_push)",
+        ),
+        ("git $CMD", "only the running shell knows `$CMD`; write it out (rule git_force_push_any)"),
     ] {
         assert_eq!(bench.shell(command).await.reason(), Some(reason), "{command}");
     }

@@ -47,7 +47,7 @@ const CLIENTS: &[Client] = &[
         Operands::Names,
     ),
     client(&["bq"], &[], Operands::Each),
-    client(&["wrangler"], &["--command"], Operands::Names),
+    client(&["wrangler", "heroku"], &["--command", "-c"], Operands::Names),
     client(&["influx"], &["-execute"], Operands::Names),
 ];
 

@@ -83,6 +83,10 @@ pub(super) fn value(command: &Command) -> Value {
     let has_plus = is_push && refspecs.iter().any(|refspec| refspec.text.starts_with('+'));
     let has_lease = arguments.has("--force-with-lease");
     let is_forced = arguments.has("--force") || has_plus || (is_push && arguments.has("--mirror"));
+    // `git push origin $BRANCH` is ordinary. `git push $ARGS` may have any options.
+    let first = arguments.operands.first().filter(|first| is_push && !first.known && first.may_split);
+    let subcommand_word = arguments.subcommand.iter().find(|word| !word.known);
+    let open = subcommand_word.or(first).map(|open| Value::Unknown(word::unknown(open)));
     let overwrites = subcommand == "branch" && arguments.has_any(&["-D", "-M", "-C"]);
     let replaces = matches!(subcommand.as_str(), "checkout" | "switch") && arguments.has_any(&["-B", "-C"]);
     Record::value(
@@ -91,7 +95,10 @@ pub(super) fn value(command: &Command) -> Value {
             remote,
             super::words(refspecs),
             targets.value(),
-            (is_forced || has_lease || overwrites || replaces).into(),
+            match (is_forced || has_lease || overwrites || replaces, open) {
+                (false, Some(open)) => open,
+                (forces, _) => forces.into(),
+            },
             (has_lease && !is_forced).into(),
             deletes.value(),
             skips_hooks(command, arguments, &subcommand).into(),
@@ -144,7 +151,43 @@ fn push(
     }
     let has_tags_only = arguments.has("--tags");
     if refspecs.is_empty() && !has_tags_only {
-        targets.names.push(command.shared.current_branch());
+        targets.names.push(current_branch(command));
+    }
+}
+
+/// Returns the branch of the repository in which the command runs: `cd DIR`, `git -C DIR`.
+fn current_branch(command: &Command) -> Value {
+    let simple = command.simple();
+    let (true, [cwd]) = (simple.cwd_known, &*simple.cwds) else {
+        // Behind `cd DIR` without `&&`, the command may also run in the directory before.
+        let mut branches = simple.cwds.iter().map(|cwd| command.shared.current_branch(cwd));
+        let first = branches.next();
+        return match first {
+            Some(first) if simple.cwd_known && branches.all(|other| other.to_string() == first.to_string()) => first,
+            _ => Value::unknown("the current branch"),
+        };
+    };
+    let mut directory = cwd.clone();
+    let mut args = simple.args.iter();
+    while let Some(arg) = args.next() {
+        match arg.text.as_str() {
+            "-C" => match args.next() {
+                Some(value) if value.known && !value.glob => directory.push(&value.text),
+                _ => return Value::unknown("the directory of `git -C`"),
+            },
+            text if text.starts_with("--git-dir") || text.starts_with("--work-tree") => {
+                return Value::unknown("the repository of `--git-dir`");
+            }
+            "-c" => {
+                args.next();
+            }
+            text if text.starts_with('-') => {}
+            _ => break,
+        }
+    }
+    match command.shared.current_branch(&crate::builtins::shell::lexical(&directory)) {
+        Value::String(branch) if branch.is_empty() => Value::unknown("the current branch"),
+        branch => branch,
     }
 }
 
@@ -168,7 +211,7 @@ fn target(command: &Command, refspec: &Expanded) -> Option<Value> {
     // A variable without a colon may hold a whole refspec.
     let may_be_refspec = colon.is_none() && !name.known;
     match name.text.as_str() {
-        "HEAD" | "@" if name.known && colon.is_none() => Some(command.shared.current_branch()),
+        "HEAD" | "@" if name.known && colon.is_none() => Some(current_branch(command)),
         _ if may_be_refspec => Some(Value::Unknown(word::unknown(&name))),
         _ => Some(word::text(&name)),
     }

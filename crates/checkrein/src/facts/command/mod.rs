@@ -3,6 +3,7 @@
 mod arguments;
 mod database;
 mod git;
+mod output;
 mod packages;
 mod subcommands;
 mod targets;
@@ -48,7 +49,8 @@ const REMOTE: &[&str] = &[
 ];
 
 /// Fields that depend on the program.
-const OF_PROGRAM: &[&str] = &["subcommand", "targets", "git", "manager", "installs", "global", "packages", "sql"];
+const OF_PROGRAM: &[&str] =
+    &["subcommand", "targets", "git", "manager", "installs", "global", "packages", "expected_manager", "sql"];
 
 /// Returns the command at this index of the call.
 pub(super) fn value(shared: &Arc<Shared>, index: usize) -> Value {
@@ -251,7 +253,10 @@ impl Object for Command {
             "redirects" => self.redirects(),
             "pipes_to" => texts(simple.pipes_to.iter().map(String::as_str)),
             "piped_from" => texts(simple.fed_by.iter().map(String::as_str)),
+            "uses_output_of" => texts(output::uses_output_of(simple)),
+            "runs_output_of" => texts(output::runs_output_of(simple, &self.shared.parsed().simple_commands)),
             "stdin" => self.stdin(),
+            "multiplies" => simple.multiplies.into(),
             "wrappers" => texts(self.wrappers()),
             "remote" => self.wrappers().any(|name| REMOTE.contains(&name)).into(),
             "cwd" => self.cwd(),
@@ -262,6 +267,7 @@ impl Object for Command {
             "installs" => packages::installs(self).into(),
             "global" => packages::is_global(self).into(),
             "packages" => packages::packages(self),
+            "expected_manager" => packages::expected(self).into(),
             "sql" => database::queries(self),
             _ => Value::Null,
         }
@@ -301,10 +307,21 @@ pub(super) static COMMAND: Schema = Schema {
         field("pipes_to", STRINGS, "Programs further down the pipe."),
         field("piped_from", STRINGS, "Programs whose output is the standard input."),
         field(
+            "uses_output_of",
+            STRINGS,
+            "Programs whose output is a part of the words: `docker rm $(docker ps -q)` gives `docker`. Also words from `xargs`.",
+        ),
+        field(
+            "runs_output_of",
+            STRINGS,
+            "Programs whose output the command runs as code: `curl` in `curl … | sh`, `sh -c \"$(curl …)\"`, `bash <(curl …)`, and `curl -o x …; sh x`.",
+        ),
+        field(
             "stdin",
             Type::String,
             "Text of the standard input, such as a here-document; \"\" if there is none; unknown if it comes from a file or a program.",
         ),
+        field("multiplies", Type::Bool, "`true` for a function that starts copies of itself without end."),
         field(
             "wrappers",
             STRINGS,
@@ -327,6 +344,11 @@ pub(super) static COMMAND: Schema = Schema {
             "`true` if the packages are installed for the user or the system, not for the project.",
         ),
         field("packages", STRINGS, "Packages that are installed or removed, as they are written."),
+        field(
+            "expected_manager",
+            Type::String,
+            "Package manager of the lock file in the project, if it is of the same kind as `manager`: `pnpm` for `npm install` next to `pnpm-lock.yaml`; \"\" if there is none.",
+        ),
         field(
             "sql",
             STRINGS,

@@ -157,6 +157,48 @@ pub(super) fn manager(program: &str) -> &'static str {
     find(program).map_or("", |manager| manager.name)
 }
 
+/// Managers that use the same packages, with their lock files.
+const LOCK_FILES: &[&[(&str, &[&str])]] = &[
+    &[
+        ("npm", &["package-lock.json", "npm-shrinkwrap.json"]),
+        ("pnpm", &["pnpm-lock.yaml"]),
+        ("yarn", &["yarn.lock"]),
+        ("bun", &["bun.lock", "bun.lockb"]),
+    ],
+    &[
+        ("uv", &["uv.lock"]),
+        ("poetry", &["poetry.lock"]),
+        ("pdm", &["pdm.lock"]),
+        ("pipenv", &["Pipfile.lock"]),
+        // Without a lock file of its own.
+        ("pip", &[]),
+    ],
+];
+
+/// Returns the manager whose lock file is in the working directory or the project; empty if there is none or several.
+pub(super) fn expected(command: &Command) -> &'static str {
+    let own = manager(command.effective().0);
+    let Some(group) = LOCK_FILES.iter().find(|group| group.iter().any(|(name, _)| *name == own)) else { return "" };
+    let context = &command.shared.context;
+    let project = context.project_root();
+    let is_file = |path: std::path::PathBuf| match &context.files {
+        Some(files) => files.contains(&path),
+        None => path.is_file(),
+    };
+    let simple = command.simple();
+    let directories: Vec<_> = simple.cwds.iter().filter(|cwd| cwd.starts_with(&project)).chain([&project]).collect();
+    for directory in directories {
+        let has_lock = |(_, files): &&(&str, &[&str])| files.iter().any(|file| is_file(directory.join(file)));
+        let found: Vec<_> = group.iter().filter(has_lock).map(|(name, _)| *name).collect();
+        match found.as_slice() {
+            [] => {}
+            [name] => return name,
+            _ => return "",
+        }
+    }
+    ""
+}
+
 #[derive(PartialEq, Eq)]
 enum Work {
     Install,

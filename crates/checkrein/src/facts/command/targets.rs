@@ -137,6 +137,12 @@ fn files(changes: Changes, command: &Command, arguments: &Arguments) -> Vec<Expa
             None => Vec::new(),
         },
         Changes::BehindFirst if arguments.has("--reference") => operands.to_vec(),
+        // A mode such as `-w` looks like an option.
+        Changes::BehindFirst
+            if command.simple().args.iter().any(|arg| command.name() == "chmod" && is_mode(&arg.text)) =>
+        {
+            operands.to_vec()
+        }
         Changes::BehindFirst => operands.iter().skip(1).cloned().collect(),
         Changes::InPlace if !arguments.has_any(&["--in-place", "-i"]) => Vec::new(),
         Changes::InPlace if arguments.has_any(&["-e", "-f", "-E"]) => operands.to_vec(),
@@ -147,6 +153,10 @@ fn files(changes: Changes, command: &Command, arguments: &Arguments) -> Vec<Expa
         }
         Changes::Roots => roots(command),
     }
+}
+
+fn is_mode(text: &str) -> bool {
+    text.len() > 1 && text.starts_with('-') && text != "-R" && text[1..].chars().all(|c| "rwxXst".contains(c))
 }
 
 /// Returns the directories of `find`, if it deletes files or runs a program that may change them.
@@ -207,6 +217,11 @@ fn paths(command: &Command, target: &Expanded, values: &mut Vec<Value>) {
 fn resolved(target: &Expanded, cwd: &Path) -> Value {
     let path = |text: &str| lexical(&cwd.join(text)).to_string_lossy().into_owned();
     match word::text(target) {
+        // A quoted wildcard is a part of the name.
+        Value::String(text) if !target.glob && text.contains(['*', '?', '[']) => {
+            let escaped = |text: String| text.replace('*', "\\*").replace('?', "\\?").replace('[', "\\[");
+            escaped(path(&text)).into()
+        }
         Value::String(text) => path(&text).into(),
         Value::Partial(partial) if partial.starts => {
             let mut known = partial.known.clone();

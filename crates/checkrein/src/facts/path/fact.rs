@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use checkrein_expression::{Object, Schema, Value};
 
 use super::pattern::{Answer, Part, Table, TableIn, parts_of, parts_of_word};
-use super::protected::PROTECTED;
+use super::protected::{AGENTS, PROTECTED, is_agent_directory};
 use super::secret::SECRET;
 use super::system::is_system;
 use super::{PathContext, SCHEMA};
@@ -29,6 +29,7 @@ pub(super) struct PathFact {
     /// All names of a known path: as written, and with links resolved.
     names: OnceLock<Vec<PathBuf>>,
     secret: OnceLock<Value>,
+    of_agent: OnceLock<Value>,
     protected: OnceLock<Value>,
 }
 
@@ -59,6 +60,7 @@ impl PathFact {
             place,
             names: OnceLock::new(),
             secret: OnceLock::new(),
+            of_agent: OnceLock::new(),
             protected: OnceLock::new(),
         };
         let word = &used.path;
@@ -187,11 +189,24 @@ impl PathFact {
 
     fn exists(&self) -> Value {
         match &self.place {
-            Place::Known(path) => match &self.context.files {
-                Some(files) => files.iter().any(|file| file.starts_with(path)).into(),
-                None => path.symlink_metadata().is_ok().into(),
-            },
+            Place::Known(path) => self.has_file(path).into(),
             Place::Open { .. } => self.unknown(),
+        }
+    }
+
+    fn has_file(&self, path: &Path) -> bool {
+        match &self.context.files {
+            Some(files) => files.iter().any(|file| file.starts_with(path)),
+            None => path.symlink_metadata().is_ok(),
+        }
+    }
+
+    /// Returns the absolute path up to its first unknown part.
+    fn known_start(&self) -> Value {
+        match self.abs() {
+            Value::Partial(text) if text.starts => text.known.first().map_or("", String::as_str).into(),
+            Value::String(text) => Value::String(text),
+            _ => "".into(),
         }
     }
 
@@ -219,7 +234,7 @@ impl PathFact {
             Place::Open { parts, .. } => table.answer(parts, self.home()),
         };
         match answer {
-            Answer::Yes => true.into(),
+            Answer::Yes | Answer::Included => true.into(),
             Answer::No => false.into(),
             Answer::Maybe => self.unknown(),
         }
@@ -237,8 +252,31 @@ impl PathFact {
         }
     }
 
+    /// Returns whether the file belongs to checkrein or to an agent.
+    fn is_of_agent(&self) -> Value {
+        if let Place::Known(path) = &self.place
+            && self.used.access == Access::Delete
+            && path.file_name().and_then(|name| name.to_str()).is_some_and(is_agent_directory)
+        {
+            return true.into();
+        }
+        self.is_in_or_above(&AGENTS)
+    }
+
     fn is_protected(&self) -> Value {
-        let found = self.is_in_table(&PROTECTED);
+        match self.of_agent.get_or_init(|| self.is_of_agent()) {
+            Value::Bool(false) => self.is_in_or_above(&PROTECTED),
+            Value::Bool(_) => true.into(),
+            unknown => match self.is_in_or_above(&PROTECTED) {
+                Value::Bool(true) => true.into(),
+                _ => unknown.clone(),
+            },
+        }
+    }
+
+    /// Returns whether the path is in a table, or is a directory that is changed with a file of the table in it.
+    fn is_in_or_above(&self, table: &Table) -> Value {
+        let found = self.is_in_table(table);
         let Place::Known(path) = &self.place else { return found };
         let changes = matches!(self.used.access, Access::Write | Access::Delete) && self.used.reach != Reach::Exact;
         // Programs that work in a directory change files that the project names.
@@ -248,8 +286,8 @@ impl PathFact {
             return found;
         }
         let is_below = |place: &PathBuf| self.names(path).iter().any(|name| place.starts_with(name) && place != name);
-        let mut places = PROTECTED.places(self.home(), &self.context.project);
-        match places.find(|place| is_below(place) && place.symlink_metadata().is_ok()) {
+        let mut places = table.places(self.home(), &self.context.project);
+        match places.find(|place| is_below(place) && self.has_file(place)) {
             Some(_) if self.used.reach == Reach::Tree => true.into(),
             Some(place) => Value::unknown(format!("`{}` may change {}", self.used.program, place.display())),
             None => found,
@@ -296,7 +334,9 @@ impl Object for PathFact {
             8 => self.exists(),
             9 => self.secret.get_or_init(|| self.is_secret()).clone(),
             10 => self.protected.get_or_init(|| self.is_protected()).clone(),
-            11 => self.is_system(),
+            11 => self.of_agent.get_or_init(|| self.is_of_agent()).clone(),
+            12 => self.is_system(),
+            13 => self.known_start(),
             _ => self.used.program.as_str().into(),
         }
     }

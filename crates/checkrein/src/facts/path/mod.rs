@@ -47,9 +47,19 @@ pub(crate) static SCHEMA: Schema = Schema {
             doc: "`true` if the file controls agents or other programs: hooks, settings of agents, CI, shell profiles.",
         },
         Field {
+            name: "of_agent",
+            kind: Type::Bool,
+            doc: "`true` if the file belongs to checkrein, or to the hooks and settings of an agent.",
+        },
+        Field {
             name: "system",
             kind: Type::Bool,
             doc: "`true` if the path is the root or is in a directory of the system.",
+        },
+        Field {
+            name: "known_start",
+            kind: Type::String,
+            doc: "Absolute path up to its first unknown part: `/dev/` for `/dev/$DISK`; empty for `$FILE`.",
         },
         Field { name: "program", kind: Type::String, doc: "Program that uses the file; empty for tools." },
     ],

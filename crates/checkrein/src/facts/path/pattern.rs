@@ -14,6 +14,7 @@
 //! `*` matches any text within one part. The last row that matches applies. Case matters, as in path guards.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use crate::builtins::doubt::{Line, is_wholly_unknown};
 use crate::builtins::paths::PathSet;
@@ -22,7 +23,11 @@ use crate::wildcard::wildcard;
 
 /// A table of paths.
 #[derive(Debug)]
-pub(super) struct Table(pub(super) &'static [&'static str]);
+pub(super) struct Table {
+    /// Rows that another table gives. They come first.
+    derived: LazyLock<Vec<String>>,
+    rows: &'static [&'static str],
+}
 
 /// Result of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +35,8 @@ pub(super) enum Answer {
     No,
     /// Only a running shell knows it.
     Maybe,
+    /// One of the files that a wildcard means is in the table.
+    Included,
     Yes,
 }
 
@@ -66,7 +73,7 @@ const COMMON_NAMES: &[&str] = &[
 
 /// A row of a table.
 struct Row<'a> {
-    text: &'static str,
+    text: &'a str,
     is_exception: bool,
     is_anchored: bool,
     has_below: bool,
@@ -74,10 +81,7 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    fn new(text: &'static str, home: Option<&'a str>) -> Option<Self>
-    where
-        'static: 'a,
-    {
+    fn new(text: &'a str, home: Option<&'a str>) -> Option<Self> {
         let (is_exception, rest) = text.strip_prefix('!').map_or((false, text), |rest| (true, rest));
         let (has_below, rest) = rest.strip_suffix('/').map_or((false, rest), |rest| (true, rest));
         let (start, rest) = match (rest.strip_prefix("~/"), rest.strip_prefix('/')) {
@@ -105,6 +109,7 @@ impl<'a> Row<'a> {
         let mut answer = match last {
             Part::Known(name) if wildcard(own_last, name) => Answer::Yes,
             Part::Known(_) => return Answer::No,
+            Part::Partial(name) if includes(name, own_last) => Answer::Included,
             Part::Partial(name) if is_surely(own_last, name) => Answer::Yes,
             Part::Partial(name) if is_likely(own_last, name) => Answer::Maybe,
             Part::Partial(_) => return Answer::No,
@@ -166,6 +171,13 @@ fn is_surely(pattern: &str, name: &Expanded) -> bool {
     }
 }
 
+/// `true` if a wildcard includes the name of a row, and shows that it means it: `.env*` includes `.env`.
+fn includes(name: &Expanded, own: &str) -> bool {
+    let (start, _) = known_ends(name);
+    let is_meant = own == name.text || !own.contains('*') && start.len() > 2 && wildcard(&name.text, own);
+    name.glob && name.unknown.is_empty() && is_meant
+}
+
 /// `true` if a name with unknown parts could match a pattern, and its known start or end is that of the pattern.
 fn is_likely(pattern: &str, name: &Expanded) -> bool {
     let (start, end) = known_ends(name);
@@ -177,14 +189,37 @@ fn is_likely(pattern: &str, name: &Expanded) -> bool {
 }
 
 impl Table {
-    /// Compares a path with all rows.
+    pub(super) const fn new(rows: &'static [&'static str]) -> Self {
+        Self { derived: LazyLock::new(Vec::new), rows }
+    }
+
+    /// Creates a table whose first rows come from another table.
+    pub(super) const fn derived(rows: &'static [&'static str], derived: fn() -> Vec<String>) -> Self {
+        Self { derived: LazyLock::new(derived), rows }
+    }
+
+    fn rows(&self) -> impl DoubleEndedIterator<Item = &str> {
+        self.derived.iter().map(String::as_str).chain(self.rows.iter().copied())
+    }
+
+    /// Compares a path with all rows. Rows for the home directory apply to those of other users too.
     pub(super) fn answer(&self, path: &[Part], home: Option<&str>) -> Answer {
+        let own = self.answer_in(path, home);
+        match other_home(path) {
+            Some(other) if own == Answer::No && home != Some(other.as_str()) => self.answer_in(path, Some(&other)),
+            _ => own,
+        }
+    }
+
+    fn answer_in(&self, path: &[Part], home: Option<&str>) -> Answer {
         let (mut may_match, mut may_except) = (false, false);
-        for row in self.0.iter().rev().filter_map(|text| Row::new(text, home)) {
+        for row in self.rows().rev().filter_map(|text| Row::new(text, home)) {
             match (row.answer(path), row.is_exception) {
                 (Answer::No, _) => {}
                 (Answer::Maybe, false) => may_match = true,
                 (Answer::Maybe, true) => may_except = true,
+                (Answer::Included, false) => return Answer::Yes,
+                (Answer::Included, true) => {}
                 (Answer::Yes, false) => return if may_except { Answer::Maybe } else { Answer::Yes },
                 (Answer::Yes, true) => break,
             }
@@ -198,8 +233,8 @@ impl Table {
     }
 
     /// Lists the places of the rows in the home directory, from the root, and in the project.
-    pub(super) fn places(&self, home: Option<&str>, project: &Path) -> impl Iterator<Item = PathBuf> {
-        self.0.iter().filter_map(move |text| {
+    pub(super) fn places<'t>(&'t self, home: Option<&'t str>, project: &'t Path) -> impl Iterator<Item = PathBuf> + 't {
+        self.rows().filter_map(move |text| {
             let row = Row::new(text, home)?;
             let parts: PathBuf = row.parts.iter().take_while(|part| !part.contains('*')).collect();
             let is_named = row.text.trim_end_matches('/').contains('/') && parts.components().next().is_some();
@@ -209,6 +244,17 @@ impl Table {
             let base = if row.is_anchored { Path::new("/") } else { project };
             Some(base.join(parts))
         })
+    }
+}
+
+/// Returns the home directory of a user in which a path is.
+fn other_home(path: &[Part]) -> Option<String> {
+    match path {
+        [Part::Known(homes), Part::Known(user), _, ..] if matches!(homes.as_str(), "home" | "Users") => {
+            Some(format!("/{homes}/{user}"))
+        }
+        [Part::Known(root), _, ..] if root == "root" => Some("/root".to_owned()),
+        _ => None,
     }
 }
 
@@ -266,7 +312,7 @@ pub(super) fn parts_of_word(word: &Expanded, cwd: Option<&Path>) -> Vec<Part> {
 mod tests {
     use super::*;
 
-    const TABLE: Table = Table(&[
+    static TABLE: Table = Table::new(&[
         ".env",
         ".env.*",
         "!.env.example",
@@ -309,7 +355,8 @@ mod tests {
             ("x.pem", Yes),
             ("/home/a/.ssh/id_rsa", Yes),
             ("/home/a/.ssh/id_rsa.pub", No),
-            ("/home/b/.ssh/id_rsa", No),
+            ("/home/b/.ssh/id_rsa", Yes),
+            ("/p/.ssh/id", No),
             ("/home/a/.gnupg", Yes),
             ("/home/a/.gnupg/x/y", Yes),
             ("ci/flow.yml", Yes),
@@ -337,7 +384,7 @@ mod tests {
             ("/home/a/.gnupg/$KEY", Yes),
             ("/home/a/src/$FILE", No),
             ("*.pem", Yes),
-            (".env*", Maybe),
+            (".env*", Yes),
             ("*.txt", No),
             ("a$X", Maybe),
         ] {
@@ -347,8 +394,10 @@ mod tests {
     }
 
     #[test]
-    fn rows_in_the_home_directory_need_it() {
-        assert!(!TABLE.has(Path::new("/home/a/.gnupg"), None));
+    fn rows_in_the_home_directory_apply_to_all_users() {
+        assert!(TABLE.has(Path::new("/home/a/.gnupg"), None));
+        assert!(TABLE.has(Path::new("/home/b/.gnupg"), Some("/home/a")));
+        assert!(!TABLE.has(Path::new("/p/.gnupg"), Some("/home/a")));
         assert!(TABLE.has(Path::new("/p/.env"), None));
     }
 }

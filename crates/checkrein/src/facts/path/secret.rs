@@ -6,7 +6,7 @@
 use super::pattern::Table;
 
 /// Files that usually hold credentials.
-pub(super) static SECRET: Table = Table(&[
+pub(super) static SECRET: Table = Table::new(&[
     // Variables of applications. The exceptions hold placeholders.
     ".env",
     ".env.*",
@@ -25,6 +25,13 @@ pub(super) static SECRET: Table = Table(&[
     "!template.env",
     // Private keys and key stores.
     "*.pem",
+    // Certificates are public.
+    "!*cert*.pem",
+    "!ca.pem",
+    "!ca-*.pem",
+    "!*chain*.pem",
+    "!*public*.pem",
+    "!*.pub.pem",
     "*.key",
     "*.p12",
     "*.pfx",
@@ -38,6 +45,8 @@ pub(super) static SECRET: Table = Table(&[
     "id_ecdsa_sk",
     "id_ed25519",
     "id_ed25519_sk",
+    // The directory itself: an archive or a copy of it holds the keys.
+    "~/.ssh",
     "~/.ssh/*",
     "!~/.ssh/*.pub",
     "!~/.ssh/config",
@@ -63,6 +72,7 @@ pub(super) static SECRET: Table = Table(&[
     "~/.wgetrc",
     ".htpasswd",
     // Clouds and clusters.
+    "~/.aws",
     "~/.aws/credentials",
     "~/.aws/sso/",
     "~/.aws/cli/cache/",
@@ -221,7 +231,7 @@ mod tests {
             "/home/a/.ssh/work",
             "/p/deploy/id_rsa",
             "/p/tls/server.key",
-            "/p/tls/cert.pem",
+            "/p/tls/key.pem",
             "/home/a/.aws/credentials",
             "/home/a/.aws/sso/cache/x.json",
             "/home/a/.kube/config",
@@ -248,6 +258,8 @@ mod tests {
             assert!(SECRET.has(Path::new(path), Some("/home/a")), "{path}");
         }
         for path in [
+            "/p/tls/cert.pem",
+            "/p/tls/fullchain.pem",
             "/p/.env.example",
             "/p/.env.sample",
             "/p/.env.template",

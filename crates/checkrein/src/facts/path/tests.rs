@@ -118,7 +118,7 @@ fn files_of_commands_are_found() {
         ("head -n 5 a.txt b.txt", "read a.txt, read b.txt"),
         ("cat logs/*.log", "read ./logs/a.log, read ./logs/b.log"),
         ("cat *.pem", "read *.pem secret"),
-        ("cat .env*", "read .env* secret?"),
+        ("cat .env*", "read .env* secret"),
         ("source .env", "execute .env secret, read .env secret"),
         ("grep -n KEY .env", "read .env secret"),
         ("sed -n 's/a/b/p' a.txt", "read a.txt"),

@@ -185,7 +185,11 @@ impl Interpreter<'_> {
             return self.push_unknown("$(…)", from, context);
         }
         self.push_unknown("$(…)", &[], context)?;
-        // The rest is followed as far as it can be parsed.
+        self.script_if_valid(script)
+    }
+
+    /// Follows a script as far as it can be parsed.
+    pub(super) fn script_if_valid(&mut self, script: &str) -> Result<(), ParseError> {
         let (found, frames) = (self.commands.len(), self.frames.len());
         let (depth, scripts, processes) = (self.depth, self.scripts, self.processes);
         let (calls, replacing) = (self.calls.len(), self.replacing.len());

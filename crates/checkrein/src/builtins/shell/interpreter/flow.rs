@@ -107,7 +107,8 @@ impl Interpreter<'_> {
         for fed in from.iter().flat_map(|ran| ran.found.clone()) {
             let Some(fed) = self.commands.get_mut(fed) else { continue };
             self.work.spend(12 * to.names.len())?;
-            for name in &to.names {
+            // A command that only a running shell knows has no name.
+            for name in to.names.iter().filter(|name| *name != "$(…)") {
                 if !fed.pipes_to.contains(name) {
                     fed.pipes_to.push(name.clone());
                 }

@@ -11,13 +11,16 @@ use super::words::{as_script, as_shown, is_certain};
 use super::{Context, Interpreter, Ran};
 use crate::builtins::doubt::is_wholly_unknown;
 use crate::builtins::shell::ParseError;
-use crate::builtins::shell::commands::lexical;
+use crate::builtins::shell::commands::{base_name, lexical};
 use crate::builtins::shell::expand::{UNKNOWN, is_unknown, unknown_text};
 use crate::builtins::shell::expanded::Expanded;
 use crate::builtins::shell::parse::{Command, List, RedirectKind};
 
 /// Maximum length of the text that several commands print, in bytes. A longer text is unknown.
 const LONGEST_INPUT: usize = 64 << 10;
+
+/// Maximum number of files whose text is kept.
+const MOST_WRITTEN: usize = 64;
 
 /// Standard input of a command.
 #[derive(Debug, Clone, Default)]
@@ -113,6 +116,9 @@ impl Interpreter<'_> {
         if self.is_stdin(file)? {
             return Ok(input.text.clone());
         }
+        if let Some(text) = self.written_text(file)? {
+            return Ok(Some(text));
+        }
         if self.has_pipes && is_wholly_unknown(file) {
             return Ok(Some(unknown_text()));
         }
@@ -160,6 +166,51 @@ impl Interpreter<'_> {
         }
         found.retain(|path| is_in(path));
         Ok(found)
+    }
+
+    /// Keeps the text that a command writes to files: `echo … > x.sh`, `cat > x.sh <<E`, `… | tee x.sh`.
+    pub(super) fn keep_written(
+        &mut self,
+        words: &[Expanded],
+        context: &Context,
+        printed: Option<&str>,
+    ) -> Result<(), ParseError> {
+        let is_tee = words.first().is_some_and(|program| base_name(&program.text) == "tee");
+        let operands = words.iter().skip(1).filter(|word| is_tee && !word.text.starts_with('-'));
+        let files: Vec<_> = context.writes.iter().chain(operands).filter(|file| is_certain(file)).cloned().collect();
+        // Of a text that only a running shell knows, nothing is followed.
+        let Some(text) = printed.filter(|text| !files.is_empty() && !text.contains(UNKNOWN)) else { return Ok(()) };
+        if text.len() > LONGEST_INPUT || self.written.len() >= MOST_WRITTEN {
+            return Ok(());
+        }
+        for file in files {
+            for path in self.paths_of(&file)? {
+                self.work.spend(64 + text.len())?;
+                let before = if context.appends.contains(&file) { self.written.get(&path).cloned() } else { None };
+                let whole = format!("{}{text}", before.as_deref().unwrap_or_default());
+                if whole.len() <= LONGEST_INPUT {
+                    self.written.insert(path, whole.into());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the text that an earlier command has written to a file.
+    pub(super) fn written_text(&mut self, file: &Expanded) -> Result<Option<Arc<str>>, ParseError> {
+        if self.written.is_empty() || !is_certain(file) {
+            return Ok(None);
+        }
+        let paths = self.paths_of(file)?;
+        Ok(paths.iter().find_map(|path| self.written.get(path)).cloned())
+    }
+
+    fn paths_of(&mut self, file: &Expanded) -> Result<Vec<PathBuf>, ParseError> {
+        let cwds = self.state.cwds.clone();
+        self.work.spend(cwds.iter().map(|cwd| 64 + 4 * (cwd.as_os_str().len() + file.text.len())).sum())?;
+        let mut paths: Vec<_> = cwds.iter().map(|cwd| lexical(&cwd.join(&file.text))).collect();
+        paths.dedup();
+        Ok(paths)
     }
 
     /// Follows a script that a shell reads from its standard input, from a pipe or from a descriptor.

@@ -22,6 +22,7 @@ impl Interpreter<'_> {
         } else if matches!(name, "find" | "fd" | "fdfind" | "gfind") {
             self.executed(args, context)?;
         } else {
+            self.code(name, args, context)?;
             self.helpers(name, args, context)?;
             for wrapper in Wrapper::named(name) {
                 is_builtin |= wrapper.is_builtin;
@@ -209,7 +210,7 @@ impl Interpreter<'_> {
                     Some(line) if word.known => {
                         Expanded { span: None, ..Expanded::literal(word.text.replace(&placeholder, line)) }
                     }
-                    _ => Expanded { from: context.input.fed_by.to_vec(), ..Expanded::unknown_text(&word.text) },
+                    _ => placed(word, &placeholder, &context.input.fed_by),
                 };
             }
             return Ok(());
@@ -242,6 +243,21 @@ impl Interpreter<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns a word of `xargs -I` whose placeholder is unknown.
+fn placed(word: &Expanded, placeholder: &str, from: &[String]) -> Expanded {
+    if !word.known || placeholder.is_empty() {
+        return Expanded { from: from.to_vec(), ..Expanded::unknown_text(&word.text) };
+    }
+    let mut placed = Expanded { from: from.to_vec(), glob: word.glob, ..Expanded::literal("") };
+    for (index, part) in word.text.split(placeholder).enumerate() {
+        if index > 0 {
+            placed.push_unknown("$(…)");
+        }
+        placed.push(part);
+    }
+    placed
 }
 
 /// Returns the text that `xargs` replaces: the value of `-I`, `-i` or `--replace`.

@@ -5,6 +5,7 @@
 //! others in `launch`. Everything that costs time is charged to [`Work`].
 
 mod builtins;
+mod code;
 mod flow;
 mod helpers;
 mod input;
@@ -93,6 +94,8 @@ pub(super) struct Interpreter<'a> {
     calculates: bool,
     /// Programs that start the current command, outermost first.
     wrappers: Vec<Arc<str>>,
+    /// Texts that the commands have written to files, by path. A script in such a file is followed.
+    written: HashMap<PathBuf, Arc<str>>,
 }
 
 /// Redirections and input of a program.
@@ -148,6 +151,7 @@ impl<'a> Interpreter<'a> {
             holds_code: false,
             calculates: false,
             wrappers: Vec::new(),
+            written: HashMap::new(),
         };
         // The work of a new interpreter suffices for this.
         let _ = interpreter.state.set("IFS", Values::one(" \t\n"), &mut interpreter.work);
@@ -329,7 +333,9 @@ impl<'a> Interpreter<'a> {
         if first.text == "exec" && words.len() == 1 && command.redirects.iter().any(Redirect::is_text) {
             self.is_input_replaced = true;
         }
-        self.output(words, context)
+        let printed = self.output(words, context)?;
+        self.keep_written(words, context, printed.as_deref())?;
+        Ok(printed)
     }
 
     /// Ends assignments in front of a program, which apply to that program only.
@@ -437,6 +443,11 @@ impl<'a> Interpreter<'a> {
         self.call(&first.text, args)?;
         if self.builtin(name, args, context)? {
             return Ok(());
+        }
+        if first.text.contains('/')
+            && let Some(script) = self.written_text(first)?
+        {
+            return self.read_script(&script, &[], context);
         }
         self.launch(name, args, context)
     }
