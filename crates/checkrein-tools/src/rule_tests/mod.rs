@@ -228,6 +228,9 @@ fn run_case(rule: &Rule, spec: &RuleSpec, hook: &HookSpec, case: &TestCase, line
     TestResult { line, call: case.describe(), want: case.want, got, missing_text }
 }
 
+/// Effect of a rule on a call: its id, the effect and its text.
+pub type RuleEffect<'a> = (&'a str, Effect, Option<String>);
+
 /// Compiled rules, for calls that several rules judge.
 #[derive(Debug)]
 pub struct RuleSet {
@@ -239,11 +242,11 @@ impl RuleSet {
     ///
     /// # Errors
     /// The id of a rule that is not valid, and its error.
-    pub fn compile(hooks: impl IntoIterator<Item = HookSpec>) -> Result<Self, (String, RuleError)> {
+    pub fn compile(hooks: impl IntoIterator<Item = HookSpec>) -> Result<Self, (String, Box<RuleError>)> {
         let mut rules = Vec::new();
         for hook in hooks {
             let HandlerSpec::Rule(spec) = &hook.handler else { continue };
-            let rule = Rule::compile(spec, &hook.kinds).map_err(|error| (hook.info.id.clone(), error))?;
+            let rule = Rule::compile(spec, &hook.kinds).map_err(|error| (hook.info.id.clone(), Box::new(error)))?;
             rules.push((hook, rule));
         }
         Ok(Self { rules })
@@ -253,7 +256,7 @@ impl RuleSet {
     ///
     /// # Errors
     /// The call is not valid, or a rule cannot be evaluated for it.
-    pub fn effects(&self, case: &TestCase) -> Result<Vec<(&str, Effect, Option<String>)>, String> {
+    pub fn effects(&self, case: &TestCase) -> Result<Vec<RuleEffect<'_>>, String> {
         let Some((first, _)) = self.rules.first() else { return Ok(Vec::new()) };
         let (event, context) = case.facts(first)?;
         let facts = Facts::new(event, context);
