@@ -38,6 +38,8 @@ const COMMANDS: &[(&str, &[&str])] = &[
 
 /// Commands whose output is for programs or differs in each run.
 const MORE: &[&[&str]] = &[
+    &["facts", "ls"],
+    &["packs"],
     &["run", "PreToolUse", "--json"],
     &["explain", "PreToolUse", "--json"],
     &["list", "--json"],
