@@ -46,6 +46,8 @@ const CALLS: &[(&[&str], Option<&str>)] = &[
     (&["run", "Stop"], Some("record")),
     (&["run", "SessionStart", "--as", "claude"], Some("record")),
     (&["try", "deny ask fail"], Some("try")),
+    (&["packs"], Some("packs")),
+    (&["packs", "show", "git"], Some("packs")),
     (&["facts", "sudo git push -f $X main"], Some("facts")),
     (&["facts", "--tool", "Write", "--path", "a", "--as", "codex"], Some("facts")),
     (&["facts", "--event", "UserPromptSubmit", "Deploy it."], Some("facts")),

@@ -21,17 +21,19 @@ pub fn examples() -> String {
 
 #[cfg(test)]
 mod tests {
+    use checkrein::dialects::HandlerSpec;
     use checkrein::dialects::agents::native;
     use checkrein::document::Format;
     use checkrein::{HookSpec, Scope};
 
     use super::{TEXT, examples};
-    use crate::commands::selection::is_of_pack;
 
     #[test]
     fn starter_file_and_its_commented_examples_are_valid() {
         let decoded = native::DIALECT.decode("starter.yaml", Scope::User, TEXT, Format::Yaml);
         assert_eq!(decoded.diagnostics, []);
+        let is_of_pack =
+            |hook: &&HookSpec| matches!(&hook.handler, HandlerSpec::Rule(rule) if rule.pack_rule.is_some());
         let own = |hooks: &[HookSpec]| hooks.iter().filter(|hook| !is_of_pack(hook)).count();
         let hooks = own(&decoded.hooks);
         assert!(decoded.hooks.len() > 50, "the packs have only {} rules", decoded.hooks.len());

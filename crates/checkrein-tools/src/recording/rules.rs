@@ -46,11 +46,11 @@ impl RuleReplay {
     ///
     /// # Errors
     /// A rule that is not valid, and its error.
-    pub fn new(hooks: impl IntoIterator<Item = HookSpec>) -> Result<Self, (Arc<HookInfo>, RuleError)> {
+    pub fn new(hooks: impl IntoIterator<Item = HookSpec>) -> Result<Self, (Arc<HookInfo>, Box<RuleError>)> {
         let mut rules = Vec::new();
         for hook in hooks {
             let HandlerSpec::Rule(spec) = &hook.handler else { continue };
-            let rule = Rule::compile(spec, &hook.kinds).map_err(|error| (Arc::clone(&hook.info), error))?;
+            let rule = Rule::compile(spec, &hook.kinds).map_err(|error| (Arc::clone(&hook.info), Box::new(error)))?;
             rules.push((hook, rule));
         }
         // The set sorts in this way, so positions are the same.

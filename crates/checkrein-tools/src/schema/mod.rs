@@ -62,7 +62,7 @@ pub const ALL: &[Schema] = &[
     Schema { name: "replay", about: "output of `replay --json`", make: replay },
     Schema { name: "explain", about: "output of `explain --json`", make: explain },
     Schema { name: "facts", about: "output of `facts`", make: facts },
-    Schema { name: "packs", about: "output of `packs --json`", make: packs },
+    Schema { name: "packs", about: "output of `packs --json`: a list, or one pack with `show`", make: packs },
     Schema { name: "try", about: "output of `try --json`", make: try_call },
     Schema { name: "bench", about: "output of `bench --json`", make: bench },
     Schema { name: "list", about: "output of `list --json`", make: list },

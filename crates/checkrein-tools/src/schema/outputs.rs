@@ -82,7 +82,7 @@ pub fn facts() -> Value {
     root("Facts about a call", schema)
 }
 
-/// Schema of the output of `packs --json` (a list) and `packs show --json` (one pack).
+/// Schema of the output of `packs --json`: a list of packs, or one pack with `show`.
 pub fn packs() -> Value {
     let rule = object(&[("id", text()), ("description", or_null(&text())), ("decision", text()), ("enabled", flag())]);
     let pack = object(&[
@@ -91,7 +91,7 @@ pub fn packs() -> Value {
         ("params", json!({ "type": "object" })),
         ("rules", list_of(&rule)),
     ]);
-    root("Packs of rules", json!({ "anyOf": [list_of(&pack), pack] }))
+    root("Packs of rules, or one pack with `show`", json!({ "anyOf": [list_of(&pack), pack] }))
 }
 
 /// Schema of the output of `try --json`.
