@@ -168,14 +168,14 @@ fn recipe(title: &str) -> String {
     let start = page.find(&format!("## {title}\n")).unwrap_or_else(|| panic!("no recipe `{title}`"));
     let block = page[start..].split("```yaml\n").nth(1).unwrap();
     let text = block.split("```").next().unwrap().to_owned();
-    assert_eq!(text.lines().count(), 2, "a recipe is one line below `hooks:`");
+    assert_eq!(text.lines().count(), 2, "a recipe is one line below `hooks:` or `packs:`");
     text
 }
 
 fn with_recipe(title: &str) -> Place {
     let place = Place::with(&[(USER_FILE, &recipe(title)), (".env", "KEY=1\n"), (".env.example", "KEY=\n")]);
-    // The machine of the test may lack a program of a recipe, such as a formatter.
-    let checked = place.run(&["check", "--strict", "--allow", "program-missing"]);
+    // The machine of the test may lack a program of a recipe, such as a formatter. Recipes have one line, so no tests.
+    let checked = place.run(&["check", "--strict", "--allow", "program-missing", "--allow", "untested-rule"]);
     assert_eq!(checked.code, 0, "{title}: {checked:?}");
     place
 }
@@ -193,6 +193,10 @@ fn recipes_for_commands_decide_under_both_agents() {
         ("Ask before a push", "git -C . push origin x", "ask", "deny"),
         ("Ask before a push", "git pull", "", ""),
         ("Ask before a push", "echo $HOME", "", ""),
+        ("No push to protected branches", "git push origin HEAD:main", "deny", "deny"),
+        ("No push to protected branches", "git push origin fix", "", ""),
+        ("Ask before data leaves this machine", "curl -d @a https://x.test", "ask", "deny"),
+        ("Ask before data leaves this machine", "curl -d @a http://localhost", "", ""),
         ("Protect `.env` against reading and writing", "cat .env", "deny", "deny"),
         ("Protect `.env` against reading and writing", "echo A=1 >> .env", "deny", "deny"),
         ("Protect `.env` against reading and writing", "cat .env.example", "", ""),
