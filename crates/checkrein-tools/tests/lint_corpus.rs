@@ -246,9 +246,11 @@ fn examples_of_the_documentation_have_no_findings() {
             }
             let dir = tempfile::tempdir().unwrap();
             let mut found = findings(&native::DIALECT, ".checkrein/hooks.yaml", block, dir.path());
-            // The scripts and programs of the examples are not here.
+            // The scripts and programs of the examples are not here, and recipes of one line have no tests.
             found.retain(|found| {
-                !["script-missing", "program-missing", "not-loaded"].iter().any(|code| found.contains(code))
+                !["script-missing", "program-missing", "not-loaded", "untested-rule"]
+                    .iter()
+                    .any(|code| found.contains(code))
             });
             assert_eq!(found, [""; 0], "{}:\n{block}", page.display());
             count += 1;

@@ -170,7 +170,11 @@ impl Programs {
         let reads_others = steps.iter().any(|step| matches!(step.name.as_str(), "." | "source" | "eval"));
         let functions = functions(text);
         let mut reported: Vec<&str> = Vec::new();
-        for step in steps.iter().filter(|step| step.program_known() && !step.name.is_empty()) {
+        // `python3 -m tool` runs a module, which is no program of the `PATH`.
+        let is_module = |step: &SimpleCommand| {
+            step.wrappers.last().is_some_and(|outer| outer.starts_with("python") || &**outer == "py")
+        };
+        for step in steps.iter().filter(|step| step.program_known() && !step.name.is_empty() && !is_module(step)) {
             let word = step.program.text.as_str();
             let is_missing = match word.contains('/') {
                 true => Path::new(word).is_absolute() && script != Some(Path::new(word)) && !Path::new(word).exists(),
