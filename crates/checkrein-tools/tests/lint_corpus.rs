@@ -241,7 +241,8 @@ fn examples_of_the_documentation_have_no_findings() {
         let text = std::fs::read_to_string(&page).unwrap();
         for block in text.split("\n```yaml\n").skip(1) {
             let block = block.split("\n```").next().unwrap();
-            if !block.lines().any(|line| line == "hooks:") {
+            // The guide shows the message for a misspelt name.
+            if !block.lines().any(|line| line == "hooks:") || block.contains("c.subcomand") {
                 continue;
             }
             let dir = tempfile::tempdir().unwrap();
