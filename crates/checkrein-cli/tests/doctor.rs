@@ -74,6 +74,22 @@ fn protected_setup_has_no_problem() {
 }
 
 #[test]
+fn self_test_is_no_event_of_the_agent() {
+    let place = protected();
+    for _ in 0..2 {
+        let (_, report) = doctor(&place, &[]);
+        let last = checks(&report, "claude", "last-event")[0];
+        assert_eq!(last["level"], "warning", "{last:#}");
+        assert!(last["text"].as_str().unwrap().contains("no event has arrived"), "{last:#}");
+    }
+    let home = place.home.path().to_str().unwrap();
+    let payload = r#"{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{"file_path":"a"},"cwd":"/"}"#;
+    place.run_with(&["hook", "claude", "--home", home], payload);
+    let (_, report) = doctor(&place, &[]);
+    assert_eq!(checks(&report, "claude", "last-event")[0]["level"], "ok", "{report:#}");
+}
+
+#[test]
 fn missing_setup_is_not_protected() {
     let place = Place::untrusted(&[]);
     let ran = place.run(&["doctor"]);
