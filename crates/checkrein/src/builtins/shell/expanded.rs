@@ -21,7 +21,7 @@ pub struct Expanded {
     pub may_split: bool,
     /// Programs whose output is part of the value.
     pub from: Vec<String>,
-    /// Text that the file of this name holds: the output of `<(…)`. [`super::expand::UNKNOWN`] stands for unknown parts.
+    /// Text that the file of this name holds: the output of `<(…)`. A mark stands for unknown parts.
     pub content: Option<Arc<str>>,
     /// Position of a word that has only this value: in characters, or the index in a list of words.
     pub span: Option<Span>,
