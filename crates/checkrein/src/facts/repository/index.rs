@@ -1,6 +1,6 @@
 //! Parser for the index of a repository, in the versions 2, 3 and 4.
 //!
-//! It accepts any bytes. An index that it does not know for certain gives `None`.
+//! The reader accepts any bytes. An index of an unknown form gives `None`.
 
 /// Maximum number of entries. The agent waits for one system call per entry.
 const ENTRIES: u32 = 20_000;
