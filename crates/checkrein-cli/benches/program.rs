@@ -2,7 +2,7 @@
 //! `cargo bench -p checkrein-cli --bench program -- check` measures only what has `check` in its name.
 //!
 //! Other load on the machine interrupts long processes more often than short ones: `at best` is closest to an idle machine.
-#![allow(clippy::unwrap_used, missing_docs, reason = "a benchmark reports to people")]
+#![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs, reason = "a benchmark reports to people")]
 #![cfg_attr(not(unix), allow(dead_code, unused_imports, reason = "the floors are Unix's"))]
 
 use std::path::{Path, PathBuf};
@@ -19,6 +19,8 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_checkrein");
 const NO_HOOK_RUNS: f64 = 1.0;
 /// Allowed multiple of a call without a hook if the rules of four packs decide.
 const FOUR_PACKS: f64 = 3.0;
+/// Allowed multiple of a call without the resident process.
+const RESIDENT: f64 = 1.2;
 /// Allowed time on top of the hook's own.
 const ONE_HOOK_RUNS: Duration = Duration::from_micros(1500);
 /// Number of files for `check`.
@@ -122,6 +124,7 @@ fn hooks(bench: &Bench) {
     };
     no_hook_runs("hook, no files", Some(NO_HOOK_RUNS));
     packs(bench, place.path(), &payload("Bash").replace("/home/ann/project", "/"), program);
+    resident(bench, place.path(), &payload("Bash").replace("/home/ann/project", "/"), program);
     let events = ["PreToolUse", "PostToolUse", "Stop", "SessionStart", "UserPromptSubmit", "PreCompact"];
     many_hooks(place.path(), &events, "json", as_json);
     no_hook_runs("hook, 200 hooks in 5 files, none fits", Some(NO_HOOK_RUNS));
@@ -150,6 +153,66 @@ struct Hook<'a> {
 
 /// 200 hooks in five files, for these events in turn. One of them is for the tool `Task`, and runs `true`.
 #[cfg(unix)]
+/// Number of agents at the same time.
+const AGENTS: usize = 64;
+/// Events of each agent.
+const EVENTS: usize = 100;
+
+/// A call with the resident process, against the same call without it.
+#[cfg(unix)]
+fn resident(bench: &Bench, place: &Path, payload: &str, program: &str) {
+    let (project, sent) = (place.join("project"), place.join("pushed.json"));
+    std::fs::write(&sent, payload.replace("toolu_01", "")).unwrap();
+    for home in ["with", "without"] {
+        std::fs::create_dir_all(place.join(home)).unwrap();
+    }
+    let in_home = |home: &str| {
+        let mut command = command(Path::new(program), &project);
+        command.env("HOME", place.join(home));
+        command
+    };
+    if !in_home("with").args(["serve", "--detach", "--no-desktop"]).stdout(Stdio::null()).status().unwrap().success() {
+        return;
+    }
+    let hook = |home: &str| {
+        let mut command = in_home(home);
+        command.stdin(std::fs::File::open(&sent).unwrap());
+        ended(command.args(["hook", "claude", "--home"]).arg(place.join(home)));
+    };
+    bench
+        .case("hook, resident process, against none")
+        .rounds(500)
+        .budget(RESIDENT)
+        .compare(|| hook("with"), || hook("without"));
+    // Load: the times of 64 agents at once, against those of one agent.
+    if std::env::var_os("CHECKREIN_LOAD").is_some() {
+        let timed = |count: usize| {
+            let mut times: Vec<Duration> = (0..count)
+                .map(|_| {
+                    let start = std::time::Instant::now();
+                    hook("with");
+                    start.elapsed()
+                })
+                .collect();
+            times.sort_unstable();
+            times
+        };
+        let alone = timed(EVENTS * 4);
+        let mut all: Vec<Duration> = std::thread::scope(|scope| {
+            let agents: Vec<_> = (0..AGENTS).map(|_| scope.spawn(|| timed(EVENTS))).collect();
+            agents.into_iter().flat_map(|agent| agent.join().unwrap()).collect()
+        });
+        all.sort_unstable();
+        let (p50, p99) = (alone[alone.len() / 2], all[all.len() * 99 / 100]);
+        println!(
+            "one agent: p50 {p50:?}; {AGENTS} agents, {} events: p50 {:?}, p99 {p99:?}",
+            all.len(),
+            all[all.len() / 2]
+        );
+    }
+    in_home("with").args(["serve", "stop"]).stderr(Stdio::null()).status().unwrap();
+}
+
 /// Rules of four packs decide about an ordinary command, against the same call without a hook.
 #[cfg(unix)]
 fn packs(bench: &Bench, place: &Path, payload: &str, program: &str) {

@@ -14,7 +14,7 @@ use crate::commands::{self, Verbosity, terminal};
 /// All commands by purpose, in the order of the overview.
 pub const GROUPS: &[(&str, &[&str])] = &[
     ("Daily", &["init", "install", "uninstall", "doctor", "status", "try", "run", "explain", "check", "list", "test"]),
-    ("Safety", &["trust", "allow-once", "coverage", "log", "audit"]),
+    ("Safety", &["trust", "approvals", "approve", "deny", "live", "serve", "coverage", "log", "audit"]),
     ("Authoring", &["simulate", "record", "replay", "convert", "bench", "events", "facts", "packs"]),
     ("Plumbing", &["hook", "get", "say", "schema", "completions", "man"]),
 ];
@@ -131,10 +131,12 @@ mod tests {
         "Answer",
         "Approve",
         "Check",
+        "Deny",
         "Find",
         "Fire",
         "List",
         "Measure",
+        "Open",
         "Play",
         "Print",
         "Record",

@@ -87,6 +87,15 @@ pub async fn shutdown_requested() {
     }
 }
 
+/// Listens from now on for a signal that asks the program to exit. The future waits for it. Must be called in a runtime.
+#[cfg(unix)]
+pub fn listen() -> io::Result<impl Future<Output = ()>> {
+    let mut signals = Signals::listen()?;
+    Ok(async move {
+        signals.next().await;
+    })
+}
+
 /// The signals that ask the program to end: HUP, INT and TERM.
 #[cfg(unix)]
 struct Signals([(Signal, Exit); 3]);

@@ -36,8 +36,8 @@ fn commands() -> Vec<String> {
     names.map(str::to_owned).collect()
 }
 
-/// Commands whose output is for programs without `--json`.
-const WITHOUT_JSON: &[&str] = &["allow-once", "hook", "schema", "completions", "man"];
+/// Commands without `--json`: their output is for programs, or they need a terminal, or their subcommands have it.
+const WITHOUT_JSON: &[&str] = &["approve", "deny", "hook", "live", "schema", "serve", "completions", "man"];
 
 /// Calls with `--json`, and the schema of their output. `None`: the output is a part of the input.
 const CALLS: &[(&[&str], Option<&str>)] = &[
@@ -96,10 +96,13 @@ const CALLS: &[(&[&str], Option<&str>)] = &[
     (&["record", "status"], Some("record-status")),
     (&["record", "stop"], Some("record-status")),
     (&["record", "status"], Some("record-status")),
+    (&["serve", "status"], Some("serve-status")),
     (&["coverage"], Some("coverage")),
     (&["coverage", "--agent", "claude", "--since", "1h", "--fail-on", "not-judged"], Some("coverage")),
     (&["log"], Some("log")),
     (&["log", "--denied", "--agent", "claude", "--hook", "denies"], Some("log")),
+    (&["approvals"], Some("approvals")),
+    (&["approvals", "--all"], Some("approvals")),
     (&["audit", "tail"], Some("audit")),
     (&["audit", "show", "1"], Some("audit")),
     (&["audit", "dry-runs"], Some("audit-dry-runs")),

@@ -103,7 +103,7 @@ fn denied_call_throws_with_the_reason() {
     // A plugin cannot ask, so the user confirms in a terminal.
     let asks = "hooks: [{id: g, event: PreToolUse, matcher: Bash, command: 'echo \"{\\\"decision\\\":\\\"ask\\\",\\\"reason\\\":\\\"sure\\\"}\"'}]";
     let thrown = Opencode::with(asks, &[]).before("ls")["thrown"].as_str().unwrap().to_owned();
-    assert!(thrown.contains("checkrein allow-once"), "{thrown}");
+    assert!(thrown.contains("checkrein approve"), "{thrown}");
 }
 
 /// opencode ignores a new object, so the plugin changes the old one.

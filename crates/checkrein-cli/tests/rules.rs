@@ -217,6 +217,13 @@ fn check_reports_bad_rules_with_their_places() {
         (rule("'true'").replace("deny: no", "deny: no ${cwd.nothing}"), "4:", "nothing"),
         (rule("'true'").replace("deny: no", "deny: no\n    ask: why"), "5:10", "one decision"),
         (rule("'true'").replace("    deny: no\n", ""), "2:5", "no effect"),
+        (
+            rule("'true'").replace("deny: no", "rewrite: { command: \"${comands[0].text}\" }"),
+            "4:",
+            "did you mean `commands`?",
+        ),
+        (rule("'true'").replace("    when: 'true'\n", ""), "2:5", "this rule has no `when`"),
+        (rule("'true'").replace("    when: 'true'\n", "    event: PreToolUse\n"), "2:5", "this rule has no `when`"),
         ("packs: [filesytem]".to_owned(), "1:9", "unknown pack `filesytem`"),
         ("packs: [{ pack: git, except: [git.celan] }]".to_owned(), "1:31", "git.celan"),
         ("packs: [{ pack: git, set: { protectd: [a] } }]".to_owned(), "1:29", "protectd"),
@@ -233,6 +240,39 @@ fn check_reports_bad_rules_with_their_places() {
         assert!(ran.stdout.lines().any(is_found), "{shown}\n{}", ran.stdout);
         // Nothing is silently dropped: the gate is closed.
         assert_eq!(decide(&user, "ls"), "deny", "{shown}");
+    }
+}
+
+#[test]
+fn check_reports_tests_that_cannot_run_and_effects_that_no_event_has() {
+    let place = user(
+        "hooks:\n  - id: x\n    when: git.branch == 'x'\n    deny: no\n    tests:\n      - { command: ls, want: dney }\n      \
+         - { comand: ls, want: none }\n      - { command: ls, branch: x, want: deny }\n      - { command: ls, want: none }\n",
+    );
+    let ran = place.run(&["check"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    for wanted in [
+        "hooks.yaml:6:7: error[bad-test]",
+        "`want: dney` is unknown",
+        "hooks.yaml:7:7: error[bad-test]",
+        "did you mean `command`?",
+    ] {
+        assert!(ran.stdout.contains(wanted), "{wanted}: {ran:?}");
+    }
+    assert_eq!(ran.stdout.matches("[bad-test]").count(), 2, "{ran:?}");
+    let effects = |event: &str, effect: &str| {
+        let place = user(&format!("hooks: [{{ id: x, event: {event}, when: 'true', {effect} }}]"));
+        place.run(&["check"]).stdout.matches("[unused-effect]").count()
+    };
+    for (event, effect, count) in [
+        ("SessionEnd", "deny: no", 1),
+        ("Stop", "rewrite: { command: ls }", 1),
+        ("[SessionEnd, PreToolUse]", "deny: no", 0),
+        ("PreToolUse", "rewrite: { command: ls }", 0),
+        ("Stop", "deny: no", 0),
+        ("SessionEnd", "message: bye", 0),
+    ] {
+        assert_eq!(effects(event, effect), count, "{event} {effect}");
     }
 }
 

@@ -39,6 +39,7 @@ const COMMANDS: &[(&str, &[&str])] = &[
 /// Commands whose output is for programs or differs in each run.
 const MORE: &[&[&str]] = &[
     &["coverage"],
+    &["serve", "status"],
     &["log"],
     &["run", "PreToolUse", "--json"],
     &["explain", "PreToolUse", "--json"],
@@ -67,7 +68,9 @@ const MORE: &[&[&str]] = &[
     &["uninstall", "claude", "--dry-run"],
     &["status", "claude", "--no-versions"],
     &["doctor"],
-    &["allow-once", "7KQ2M-9XDTR"],
+    &["approve", "7KQ2M-9XDTR"],
+    &["deny", "7KQ2M-9XDTR"],
+    &["approvals"],
     &["audit", "verify"],
     &["trust"],
     &["trust", "check"],
@@ -109,8 +112,8 @@ fn exit_codes_are_the_same_on_a_terminal() {
     let help = place().run(&["--help"]).stdout;
     let listed = help.lines().skip_while(|line| *line != "Daily:").take_while(|line| !line.is_empty());
     let names = listed.filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next());
-    // These read standard input.
-    let silent = ["hook", "get"];
+    // The first two read standard input. The last one needs a terminal, and starts a process.
+    let silent = ["hook", "get", "live"];
     let missing: Vec<_> =
         names.filter(|name| !silent.contains(name) && !calls().any(|call| call[0] == *name)).collect();
     assert_eq!(missing, [""; 0], "not tried on a terminal");

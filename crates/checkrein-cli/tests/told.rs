@@ -42,10 +42,7 @@ fn log_has_the_verdict_and_the_answer() {
     );
     let place = place(&ask);
     let ran = place.run_with(&["hook", "codex"], &bash("PreToolUse", "Bash"));
-    assert!(
-        ran.stdout.contains("Codex hooks cannot ask for it: tell the user to run `checkrein allow-once "),
-        "{ran:?}"
-    );
+    assert!(ran.stdout.contains("Codex hooks cannot ask for it: tell the user to run `checkrein approve "), "{ran:?}");
     assert_eq!(ran.stderr, "checkrein: Codex hooks cannot ask, so this was denied\n");
     let record = last_record(&place);
     assert_eq!((&record["verdict"]["decision"], &record["told"]["decision"]), (&json!("ask"), &json!("deny")));

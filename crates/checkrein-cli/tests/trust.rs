@@ -365,6 +365,37 @@ fn approve_asks_about_each_hook_on_a_terminal() {
 }
 
 #[test]
+fn rules_of_a_pack_are_shown_together_and_approved_with_one_answer() {
+    let hooks =
+        "packs:\n  - { pack: git, set: { protected: [trunk] } }\nhooks:\n  - { id: a, event: Stop, command: 'true' }\n";
+    let place = Place::untrusted(&[(".checkrein/hooks.yaml", hooks)]);
+    for arguments in [&["trust"][..], &["trust", "approve", "--all", "--yes"]] {
+        let ran = place.run(arguments);
+        assert_eq!(ran.stdout.matches("parameter: protected: [\"trunk\"]").count(), 1, "{ran:?}");
+        assert_eq!(ran.stdout.matches("pack git  not approved").count(), 1, "{ran:?}");
+        for rule in ["git.force-push: deny", "git.reset-hard: ask", "git.delete-remote: deny; if unknown: open"] {
+            assert!(ran.stdout.lines().any(|line| line.trim() == rule), "{rule}: {ran:?}");
+        }
+    }
+    assert_eq!(place.run(&["trust", "check"]).code, 0);
+    // A changed rule is shown on its own, with the difference.
+    place.write(".checkrein/hooks.yaml", &hooks.replace("[trunk]", "[other]"));
+    let ran = place.run(&["trust"]);
+    assert!(ran.stdout.contains("-parameter: protected: [\"trunk\"]"), "{ran:?}");
+    // One answer covers the rules of the pack.
+    let place = Place::untrusted(&[(".checkrein/hooks.yaml", hooks)]);
+    let command = place.command(&["trust", "approve", "--file", ".checkrein/hooks.yaml", "--no-pager"]);
+    let answers = &[
+        ("approve `a`? [y/N/all]", common::terminal::Does::Types("n\n")),
+        ("rules of the pack `git`? [y/N/all]", common::terminal::Does::Types("y\n")),
+    ];
+    let (code, shown) = common::terminal::talk(command, 100, answers);
+    assert_eq!(code, 1, "{shown}");
+    let ran = place.run(&["trust"]);
+    assert!(!ran.stdout.contains("pack git") && ran.stdout.contains("a  not approved"), "{ran:?}");
+}
+
+#[test]
 fn status_effective_shows_the_approval_state() {
     let place = cloned();
     let state = |place: &Place| {

@@ -62,11 +62,11 @@ fn tools_and_files_have_the_names_of_each_agent() {
     }
 }
 
-/// Removes the code of `checkrein allow-once`, which a trial does not have.
+/// Removes the code of `checkrein approve`, which a trial does not have.
 fn without_code(answer: &str) -> String {
-    let mut parts = answer.trim().split("allow-once ");
+    let mut parts = answer.trim().split("checkrein approve ");
     let first = parts.next().unwrap().to_owned();
-    parts.fold(first, |text, part| text + "allow-once " + part.trim_start_matches(|c: char| c != '`'))
+    parts.fold(first, |text, part| text + "checkrein approve " + part.trim_start_matches(|c: char| c != '`'))
 }
 
 /// The answer is that of `checkrein hook`, for the same payload.

@@ -4,6 +4,8 @@
 //! then contains only the differences of its agent. The defaults are those of a dialect with event names only: it has no files,
 //! and its hooks have the payloads and answers of checkrein's own hooks.
 
+use std::time::Duration;
+
 use checkrein_core::{Decision, Grammar, Rules};
 
 use crate::config::{ConfigTable, DedupKey, FileFormat};
@@ -14,8 +16,8 @@ use crate::reply::{
     UnknownPolicy,
 };
 use crate::table::{
-    Cwd, Dialect, Environment, EventRow, ExitReason, HostBehavior, HostTable, HttpTable, ProcessTable, RelativeTo,
-    Shell, TimeTable,
+    ApprovalTable, Cwd, Dialect, Environment, EventRow, ExitReason, HostBehavior, HostTable, HttpTable, ProcessTable,
+    RelativeTo, Shell, TimeTable,
 };
 
 impl Dialect {
@@ -41,6 +43,7 @@ impl Dialect {
         install: None,
         borrows: None,
         evidence: &[],
+        facts: None,
         other_generations: &[],
     };
 
@@ -141,6 +144,11 @@ impl ConfigTable {
     };
 }
 
+impl ApprovalTable {
+    /// Calls wait before a tool, and not at permission requests.
+    pub const USUAL: Self = Self { margin: Duration::from_secs(15), holds_requests: false, headless: None };
+}
+
 impl HostTable {
     /// Nothing is known about the agent.
     pub const UNKNOWN: Self = Self {
@@ -155,6 +163,7 @@ impl HostTable {
         unguarded_subagents: &[],
         calls_each_entry: false,
         programs: &[],
+        approvals: ApprovalTable::USUAL,
         uncertain: &[],
     };
 

@@ -3,10 +3,17 @@
 //! The tables of agents contain it; `checkrein install`, `uninstall` and `status` use it. This module has only data: the
 //! code that edits settings is in `checkrein-tools`.
 
-use checkrein_core::Scope;
+use std::time::Duration;
 
-use crate::config::PathBase;
-use crate::table::Dialect;
+use checkrein_core::{EventKind, Scope, TimeClass};
+
+use crate::config::{Attribute, FileFormat, PathBase};
+use crate::table::{Dialect, EventRow};
+
+/// Timeout of most entries. Longer than hooks run: checkrein enforces their timeouts itself.
+const LONG: Duration = Duration::from_secs(600);
+/// Timeout at events of an agent that exits while its user waits.
+const SHORT: Duration = Duration::from_secs(30);
 
 /// Settings of an agent that make it call a hook program.
 ///
@@ -221,5 +228,32 @@ impl InstallTable {
     pub(crate) const fn through(mut self, dialect: &'static Dialect) -> Self {
         self.through = Some(dialect);
         self
+    }
+}
+
+impl Dialect {
+    /// Returns the timeout of an installed entry for an event, which the agent enforces.
+    pub fn entry_timeout(&self, row: &EventRow) -> Duration {
+        let class = if row.kind.contract().time == TimeClass::Closing { SHORT } else { LONG };
+        [row.timeout_cap, self.time.cap].into_iter().flatten().fold(class, Duration::min)
+    }
+
+    /// Returns the time that a call may wait for an approval at events of this kind. `None`: it does not wait.
+    pub fn approval_wait(&self, kind: &EventKind) -> Option<Duration> {
+        let table = &self.host.approvals;
+        if !self.is_gate(kind) || (*kind == EventKind::PermissionRequest && !table.holds_requests) {
+            return None;
+        }
+        let written = self.install.and_then(|table| table.through).unwrap_or(self);
+        let sets_timeout = match written.config.format {
+            FileFormat::Layout(layout) => layout.keys.iter().any(|key| matches!(key.says, Attribute::Timeout(_))),
+            _ => false,
+        };
+        let mut enforced = written.entry_timeout(written.row(kind)?);
+        if !sets_timeout {
+            // The agent has a timeout of its own.
+            enforced = enforced.min(written.timeout(kind, "command"));
+        }
+        enforced.checked_sub(table.margin)
     }
 }

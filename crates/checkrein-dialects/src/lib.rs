@@ -44,11 +44,12 @@ pub use render::{Answer, AnswerExtras};
 pub use spec::{
     BadRule, BuiltinSpec, Callback, CallbackFuture, CommandError, CommandLine, CommandSpec, FileAccess, HandlerKind,
     HandlerSpec, HookSpec, HttpSpec, InputPattern, PermissionRule, RuleDecision, RuleSpec, RuleTest, SandboxSpec,
-    VerifiedScript, VerifiedScripts, VerifiedWord,
+    VerifiedScript, VerifiedScripts, VerifiedWord, Warm,
 };
 pub use table::{
-    BorrowedFiles, Cwd, Data, Dialect, Environment, EventRow, Evidence, ExitReason, HostBehavior, HostTable, HttpTable,
-    PlainTextUse, ProcessTable, Provenance, RelativeTo, Shell, TimeTable, ToolRow, VariableRow,
+    ApprovalTable, BorrowedFiles, Cwd, Data, Dialect, Environment, EventRow, Evidence, ExitReason, FactGroup,
+    FactSources, HeadlessSign, HostBehavior, HostTable, HttpTable, PlainTextUse, ProcessTable, Provenance, RelativeTo,
+    Shell, TimeTable, ToolRow, VariableRow,
 };
 
 impl Dialect {

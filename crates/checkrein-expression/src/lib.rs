@@ -51,6 +51,7 @@ pub mod limits;
 mod node;
 mod parts;
 mod pattern;
+mod prefilter;
 mod syntax;
 mod template;
 mod testing;
@@ -67,6 +68,7 @@ pub use evaluate::{Inside, Step};
 pub use expression::Expression;
 pub use failure::{Failure, FailureKind};
 pub use parts::PartRole;
+pub use prefilter::{DemandTexts, Prefilter};
 pub use syntax::Span;
 pub use template::Template;
 #[doc(hidden)]

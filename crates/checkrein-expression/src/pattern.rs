@@ -25,8 +25,9 @@ impl Pattern {
     pub(crate) fn new(text: &str) -> Result<Self, Problem> {
         check_length(text)?;
         let pattern = Self { text: text.to_owned(), built: OnceLock::new() };
-        // Repetitions can exceed the limit of the size, which only the builder knows.
-        if text.contains('{') {
+        // Repetitions can exceed the limit of the size, which only the builder knows. Written out, others are as short as the
+        // longest pattern without them.
+        if written_out(text) > limits::PATTERN_BYTES {
             pattern.regex().map_err(Problem::InvalidPattern)?;
         } else {
             regex_syntax::parse(text).map_err(|error| Problem::InvalidPattern(last_line(&error.to_string())))?;
@@ -46,6 +47,14 @@ impl Pattern {
         let invalid = |error: String| FailureKind::Function(format!("invalid pattern `{}`: {error}", self.text));
         Ok(self.regex().map_err(invalid)?.is_match(text))
     }
+}
+
+/// Returns an upper bound of the length of a pattern without `{…}`, if every repetition is written out.
+fn written_out(text: &str) -> usize {
+    let most = |counts: &str| counts.split(',').filter_map(|number| number.trim().parse::<usize>().ok()).max();
+    let inner = text.split('{').skip(1).filter_map(|rest| most(rest.split('}').next()?));
+    // Nested repetitions multiply.
+    inner.fold(text.len(), |length, count| length.saturating_mul(count.max(1)))
 }
 
 /// The message of a syntax error has several lines, with the pattern itself.

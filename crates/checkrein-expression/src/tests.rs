@@ -492,3 +492,17 @@ proptest! {
         crate::exercise(&bytes);
     }
 }
+
+#[test]
+fn long_repetitions_are_invalid_before_any_event() {
+    use crate::pattern::Pattern;
+    for text in ["a{2,3}", "[0-9]{20}", "(ab{3}){4}", "\\p{Greek}+", "x{1,}"] {
+        assert!(Pattern::new(text).is_ok(), "{text}");
+    }
+    for text in ["(\\w{200}){200}", "\\w{5000}", "((a{99}){99}){99}"] {
+        assert!(Pattern::new(text).is_err(), "{text}");
+    }
+    let short = Pattern::new("^[0-9]{2,3}$").unwrap();
+    assert_eq!(short.is_match("123"), Ok(true));
+    assert_eq!(short.is_match("1"), Ok(false));
+}

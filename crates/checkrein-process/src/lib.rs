@@ -6,6 +6,8 @@
 mod command;
 mod error;
 mod exec_context;
+#[cfg(target_os = "linux")]
+mod handover;
 mod launch;
 mod limits;
 mod marker;
@@ -28,10 +30,12 @@ mod sys;
 pub use command::{HookCommand, Shell};
 pub use error::RunError;
 pub use exec_context::ExecContext;
+#[cfg(target_os = "linux")]
+pub use handover::{ExitReport, Handover, new_marker};
 pub use limits::{Leftovers, Limits};
 pub use marker::MARKER;
 pub use resolve::{ResolveError, ResolvedProgram};
-pub use resolved_command::ResolvedCommand;
+pub use resolved_command::{DirectStart, ResolvedCommand};
 pub use run_output::{CapturedStream, Exit, Leftover, RunOutput};
 pub use sandbox::{Files, LimitExceeded, Sandbox, SandboxError};
 pub use stdin::{Chunk, Stdin};

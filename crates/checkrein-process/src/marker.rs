@@ -24,7 +24,16 @@ impl Marker {
     pub(crate) fn new() -> Self {
         static OUTER: OnceLock<Option<OsString>> = OnceLock::new();
         let outer = OUTER.get_or_init(|| std::env::var_os(MARKER).filter(|value| !value.is_empty()));
+        let Some(outer) = outer else { return Self::new_inner() };
+        let inner = Self::new_inner();
+        let mut value = outer.clone();
+        value.push(".");
+        value.push(&inner.value);
+        Self { value, ..inner }
+    }
 
+    /// A marker without that of the run that the host belongs to.
+    pub(crate) fn new_inner() -> Self {
         let mut token = String::with_capacity(32);
         for _ in 0..2 {
             // Each new state has its own keys, from the randomness of the system.
@@ -32,17 +41,15 @@ impl Marker {
             // Writing to a string cannot fail.
             let _ = write!(token, "{random:016x}");
         }
-        let token_len = token.len();
-        let value = match outer {
-            None => OsString::from(token),
-            Some(outer) => {
-                let mut value = outer.clone();
-                value.push(".");
-                value.push(&token);
-                value
-            }
-        };
-        Self { value, token_len }
+        Self { token_len: token.len(), value: token.into() }
+    }
+
+    /// The marker of a process that was started with this value.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn from_value(value: OsString) -> Self {
+        let bytes = value.as_encoded_bytes();
+        let token_len = bytes.rsplit(|&byte| byte == b'.').next().map_or(0, <[u8]>::len);
+        Self { token_len, value }
     }
 
     /// The value of the variable.

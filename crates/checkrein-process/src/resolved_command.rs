@@ -4,8 +4,8 @@
 //! context searches the program again if the result could differ.
 
 use std::borrow::Cow;
-use std::ffi::OsStr;
-use std::path::Path;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::command::{HookCommand, Kind};
@@ -22,6 +22,18 @@ use crate::stdin::Stdin;
 use crate::supervise;
 use crate::sys;
 
+/// Start of a command without a shell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DirectStart {
+    /// The program: absolute, or relative to the working directory.
+    pub program: PathBuf,
+    /// The arguments. The first is the name that the process gets.
+    pub argv: Vec<OsString>,
+    /// Value of `PWD`, if it must differ from the one in the context.
+    pub pwd: Option<OsString>,
+}
+
 /// A command whose program was found, for any number of runs. Created by [`HookCommand::prepare`].
 #[derive(Debug, Clone)]
 pub struct ResolvedCommand {
@@ -35,6 +47,8 @@ struct Resolution {
     /// The program, or the shell.
     executable: ResolvedProgram,
     direct: Option<DirectExec>,
+    /// `true` if the text of a shell names variables.
+    reads_variables: bool,
 }
 
 impl Resolution {
@@ -43,10 +57,12 @@ impl Resolution {
             Kind::Argv(argv) => Ok(Self {
                 executable: ResolvedProgram::find(argv.first().ok_or(ResolveError::Empty)?, context)?,
                 direct: None,
+                reads_variables: false,
             }),
             Kind::Text { shell, text } => Ok(Self {
                 executable: ResolvedProgram::find(shell.program(), context)?,
                 direct: DirectExec::parse(shell, text, context),
+                reads_variables: no_shell::reads_variables(text),
             }),
         }
     }
@@ -55,7 +71,10 @@ impl Resolution {
     fn is_valid_for(&self, resolved_for: &ExecContext, context: &ExecContext) -> bool {
         let same_path = resolved_for.var("PATH") == context.var("PATH");
         let cwd_matters = self.executable.depends_on_cwd() || self.direct.is_some();
-        same_path && (!cwd_matters || resolved_for.cwd() == context.cwd())
+        let same_variables = || resolved_for.variables() == context.variables();
+        same_path
+            && (!cwd_matters || resolved_for.cwd() == context.cwd())
+            && (!self.reads_variables || same_variables())
     }
 
     /// The start without a shell. `None` if the shell is needed.
@@ -86,6 +105,31 @@ impl ResolvedCommand {
         &self.resolution.executable
     }
 
+    /// The program and arguments that a run without a shell starts. `None` if the run needs its shell.
+    pub fn direct_start(&self, context: &ExecContext) -> Option<DirectStart> {
+        let resolution = self.resolution_for(context).ok()?;
+        match &self.program.0 {
+            Kind::Argv(argv) => {
+                Some(DirectStart { program: resolution.executable.path().into(), argv: argv.clone(), pwd: None })
+            }
+            Kind::Text { .. } if !no_shell::is_plain_environment(context) => None,
+            Kind::Text { .. } => {
+                let direct = resolution.direct.as_ref()?;
+                let pwd = direct.pwd(context).map(OsStr::to_owned);
+                Some(DirectStart { program: direct.program.clone(), argv: direct.words.clone(), pwd })
+            }
+        }
+    }
+
+    /// The resolution for a context: the kept one, or another if the result could differ.
+    fn resolution_for(&self, context: &ExecContext) -> Result<Cow<'_, Resolution>, ResolveError> {
+        Ok(if self.resolution.is_valid_for(&self.context, context) {
+            Cow::Borrowed(&self.resolution)
+        } else {
+            Cow::Owned(Resolution::new(&self.program, context)?)
+        })
+    }
+
     /// Runs the command once.
     ///
     /// The context may differ from the one of [`HookCommand::prepare`]. If that could select another program, the search
@@ -103,11 +147,7 @@ impl ResolvedCommand {
     /// Outside of a tokio runtime with I/O and time enabled.
     pub async fn run(&self, context: &ExecContext, stdin: &Stdin, limits: &Limits) -> Result<RunOutput, RunError> {
         let begun = Instant::now();
-        let resolution = if self.resolution.is_valid_for(&self.context, context) {
-            Cow::Borrowed(&self.resolution)
-        } else {
-            Cow::Owned(Resolution::new(&self.program, context)?)
-        };
+        let resolution = self.resolution_for(context)?;
         let sandbox_error = |problem| RunError::Sandbox { program: resolution.executable.path().into(), problem };
         // Removed when the run ends.
         let temporary = sys::temporary(context).map_err(sandbox_error)?;

@@ -41,7 +41,8 @@ async fn output_and_exit_status_equal_those_of_the_shell() {
     let dir = tempfile::tempdir().unwrap();
     scripts(dir.path());
     let env = [("PATH", path()), ("LC_ALL", "C".into())];
-    let place = ExecContext::new(dir.path()).env(env);
+    let own = [("SPACED", "a  b"), ("PLAIN", "/p/q"), ("EMPTY", ""), ("GLOB", "* $PLAIN `x`"), ("HOME", "/h  h")];
+    let place = ExecContext::new(dir.path()).env(env).add_env(own);
     // The text, and `true` if it runs without a shell.
     let table = [
         ("cat", true),
@@ -66,7 +67,18 @@ async fn output_and_exit_status_equal_those_of_the_shell() {
         ("./sub", false),
         ("no-such-program-here", false),
         ("/no/such/file", false),
-        ("./args 'a  b' \"c\"", false),
+        ("./args 'a  b' \"c\"", true),
+        ("./args \"$SPACED\" \"${SPACED}x\" \"a $PLAIN\" $PLAIN/y ${PLAIN}z '$PLAIN' '' \"\" \"$EMPTY\"", true),
+        ("./args ~ ~/x a~ 'it''s' \"it's;|&*?\" '\"'", false),
+        ("./args ~ ~/x 'it''s' \"it's;|&*?\" '\"'", true),
+        ("\"$PLAIN\"/no/such/file", false),
+        ("./args $SPACED", false),
+        ("./args $EMPTY", false),
+        ("./args $GLOB", false),
+        ("./args \"$GLOB\"", true),
+        ("./args \"$UNSET\"", false),
+        ("./args \"${PLAIN:-x}\"", false),
+        ("./args \"\\$PLAIN\"", false),
         ("./args $HOME *", false),
         ("X=1 ./args", false),
         ("./args a; exit 3", false),

@@ -5,10 +5,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may say so")]
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use checkrein::audit::AuditLog;
-use checkrein_tools::coverage::{Filter, Format, Places, Report, Setup, State};
+use checkrein_tools::coverage::{Filter, Format, Places, Report, Setup, State, read_file};
 use checkrein_tools::decision_log::DecisionLog;
 
 /// Directory of the captures, or `None` with a note.
@@ -34,7 +35,7 @@ fn look(dir: &Path, agent: &str, run: &str) -> Report {
     }
     let mut filter = Filter::default();
     filter.agent = Format::of(agent);
-    let setup = Setup { log_is_on: true, installed: vec![(Format::of(agent).unwrap().agent, true)] };
+    let setup = Setup { log_is_on: true, installer: None };
     Report::look(&Places::in_home(home), &log, &AuditLog::new(audit), &filter, &setup).unwrap()
 }
 
@@ -109,7 +110,7 @@ fn calls_of_sub_agents_name_them() {
         let state = tempfile::tempdir().unwrap();
         let log = DecisionLog::in_state_directory(state.path());
         let audit = AuditLog::new(state.path().join("audit.jsonl"));
-        let setup = Setup { log_is_on: true, installed: Vec::new() };
+        let setup = Setup { log_is_on: true, installer: None };
         let report = Report::look(&Places::in_home(home), &log, &audit, &Filter::default(), &setup).unwrap();
         let kinds: Vec<_> = report
             .calls
@@ -119,5 +120,48 @@ fn calls_of_sub_agents_name_them() {
             .collect();
         assert!(!kinds.is_empty() && kinds.iter().all(|found| *found == kind), "{agent}: {kinds:?}");
         assert!(report.summary.contains(&format!("by sub-agent `{kind}`")), "{}", report.summary);
+    }
+}
+
+/// The agent's own reports about hooks in its session file have the ids that its hooks got. So they show, without checkrein's logs,
+/// that these ids are those of the calls in the file.
+#[test]
+fn ids_of_hooks_are_those_of_calls() {
+    let Some(dir) = captures() else { return };
+    for (agent, event, run, least) in [
+        ("claude", "\"hookEvent\":\"PreToolUse\"", "gates-replay", 4),
+        ("copilot", "\"hookType\":\"preToolUse\"", "gates-replay", 19),
+    ] {
+        let mut files = Vec::new();
+        session_files(&dir.join(agent).join(run), &mut files);
+        let mut ids = BTreeSet::new();
+        for line in files
+            .iter()
+            .flat_map(|file| std::fs::read_to_string(file).unwrap().lines().map(str::to_owned).collect::<Vec<_>>())
+        {
+            if !line.contains(event) {
+                continue;
+            }
+            let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+            let calls = line["data"]["input"]["toolCalls"].as_array().into_iter().flatten();
+            let found = calls.map(|call| &call["id"]).chain([&line["attachment"]["toolUseID"]]);
+            ids.extend(found.filter_map(|id| id.as_str().map(str::to_owned)));
+        }
+        let format = Format::of(agent).unwrap();
+        let sessions = files.iter().flat_map(|file| read_file(format, file));
+        let calls: BTreeSet<_> = sessions.flat_map(|session| session.calls).filter_map(|call| call.id).collect();
+        assert!(ids.len() >= least, "{agent}: {ids:?}");
+        assert!(ids.is_subset(&calls), "{agent}: {ids:?} {calls:?}");
+    }
+}
+
+fn session_files(dir: &Path, files: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()) {
+        let is_log = entry.file_name().is_some_and(|name| name == "audit.jsonl");
+        if entry.is_dir() {
+            session_files(&entry, files);
+        } else if entry.extension().is_some_and(|found| found == "jsonl") && !is_log {
+            files.push(entry);
+        }
     }
 }

@@ -11,6 +11,7 @@ const SAMPLES: &[(&str, &str)] = &[
         r#"{"type":"assistant","sessionId":"s","version":"2.1.0","cwd":"/p","agentId":"a1","timestamp":"2026-11-17T15:48:12.425Z","message":{"content":[{"type":"text","text":"x"},{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]}}
 {"type":"user","sessionId":"s","version":"2.1.0","agentId":"a1","permissionDecision":{"decision":"reject","source":"hook"},"message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"no","is_error":true}]}}
 {"type":"api-request","agentId":"a1","querySource":"agent:builtin:Explore"}
+{"type":"attachment","agentId":"a1","attachment":{"type":"hook_cancelled","hookEvent":"PreToolUse","toolUseID":"t1","command":"checkrein hook claude","timedOut":true,"timeoutMs":60000}}
 "#,
     ),
     (

@@ -4,8 +4,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use checkrein_core::{HookState, RawJson};
+use checkrein::facts::Facts;
+use checkrein::policy::{Rule, pack_programs};
+use checkrein_core::{HookState, RawJson, Scope};
 use checkrein_dialects::HandlerSpec;
+use checkrein_dialects::agents::native;
 use checkrein_dialects::packs::{self, Pack};
 use checkrein_document::{Format, Node, parse};
 use checkrein_tools::rule_tests::{self, Effect, RuleSet, TestCase};
@@ -159,6 +162,60 @@ fn packs_catch_destructive_calls_and_pass_ordinary_ones() {
     }
     println!("{report}");
     assert!(!fails, "{report}");
+}
+
+/// The table of prefilters has all rules of the packs, and a file that selects the packs gets its rows.
+#[test]
+fn prefilters_of_packs_are_known_before_compilation() {
+    let rules: Vec<_> = packs::ALL.iter().flat_map(Pack::rules).collect();
+    let table = pack_programs::table(&rules).unwrap();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../checkrein/src/policy/pack_programs/table.rs");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(path, &table).unwrap();
+    }
+    let found = std::fs::read_to_string(path).unwrap().replace("\r\n", "\n");
+    assert!(found == table, "{path} is out of date: run `UPDATE_DOCS=1 cargo test -p checkrein-tools --test packs`");
+    let known = |text: &str| {
+        let file = native::DIALECT.decode("hooks.yaml", Scope::User, text, Format::Yaml);
+        assert!(file.diagnostics.is_empty(), "{:?}", file.diagnostics);
+        (file.hooks.iter().filter(|rule| pack_programs::is_known(rule)).count(), file.hooks.len())
+    };
+    let (lazy, all) = known("packs: [filesystem, git, secrets, self]");
+    assert!(lazy * 2 > all, "{lazy} of {all}");
+    // Another parameter can need another prefilter.
+    let (default, _) = known("packs: [git]");
+    let (changed, _) = known("packs: [{ pack: git, set: { protected: [stable] } }]");
+    assert!(changed < default, "{changed} {default}");
+}
+
+/// A rule that is not evaluated for a call is one whose condition is false for it.
+#[test]
+fn excluded_rules_do_not_apply() {
+    let texts = [include_str!("packs/destructive.yaml"), include_str!("packs/ordinary.yaml")];
+    let rules: Vec<_> = packs::ALL.iter().flat_map(Pack::rules).collect();
+    let compiled: Vec<_> = rules
+        .iter()
+        .map(|rule| {
+            let HandlerSpec::Rule(spec) = &rule.handler else { panic!("{} is no rule", rule.info.id) };
+            Rule::compile(spec, &rule.kinds).unwrap()
+        })
+        .collect();
+    let (mut excluded, mut evaluated) = (0, 0);
+    for entry in texts.into_iter().flat_map(corpus) {
+        let (event, context) = entry.case.facts(&rules[0]).unwrap();
+        let facts = Facts::new(event, context);
+        for (rule, spec) in compiled.iter().zip(&rules) {
+            if !rule.is_excluded(&facts) {
+                evaluated += 1;
+                continue;
+            }
+            excluded += 1;
+            let found = rule.explain(&facts).map(|evaluation| evaluation.value);
+            assert_eq!(found, Ok(Ok(false)), "line {}: {}: {}", entry.line, spec.info.id, entry.case.describe());
+        }
+    }
+    println!("{excluded} evaluations excluded, {evaluated} left");
+    assert!(excluded > evaluated, "{excluded} {evaluated}");
 }
 
 #[test]

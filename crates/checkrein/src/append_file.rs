@@ -2,7 +2,7 @@
 //!
 //! Each writer holds a file lock for one write. No caller waits for a lock without limit.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
@@ -20,6 +20,12 @@ pub fn open(path: &Path) -> io::Result<File> {
     private(path, OpenOptions::new().read(true).append(true))
 }
 
+/// As [`open`]. Returns the size of the file too, which is known from the check of its type.
+pub fn open_with_size(path: &Path) -> io::Result<(File, u64)> {
+    let (file, found) = private_with_metadata(path, OpenOptions::new().read(true).append(true))?;
+    Ok((file, found.len()))
+}
+
 /// As [`open`], for writing at any position.
 pub fn open_to_write(path: &Path) -> io::Result<File> {
     private(path, OpenOptions::new().read(true).write(true))
@@ -30,6 +36,10 @@ pub fn open_to_write(path: &Path) -> io::Result<File> {
 /// # Errors
 /// The file cannot be opened, or it is no regular file: a symbolic link, a FIFO or a device could lose what is written.
 pub fn private(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    private_with_metadata(path, options).map(|(file, _)| file)
+}
+
+fn private_with_metadata(path: &Path, options: &mut OpenOptions) -> io::Result<(File, Metadata)> {
     options.create(true);
     #[cfg(unix)]
     {
@@ -47,15 +57,17 @@ pub fn private(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
         opened => opened,
     };
     let found = match &opened {
-        Ok(file) => file.metadata().map(Some)?,
+        Ok(file) => Some(file.metadata()?),
         Err(_) => path.symlink_metadata().ok(),
     };
-    match found.map(|found| found.file_type()).filter(|found| !found.is_file()) {
-        Some(other) => {
-            let text = format!("this is {}, not a regular file; remove it", type_name(other));
+    match (opened, found) {
+        (_, Some(found)) if !found.is_file() => {
+            let text = format!("this is {}, not a regular file; remove it", type_name(found.file_type()));
             Err(io::Error::new(io::ErrorKind::InvalidInput, text))
         }
-        None => opened,
+        (Ok(file), Some(found)) => Ok((file, found)),
+        (Ok(_), None) => Err(io::ErrorKind::NotFound.into()),
+        (Err(error), _) => Err(error),
     }
 }
 

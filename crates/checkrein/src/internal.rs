@@ -1,6 +1,6 @@
 //! Internals that `checkrein-tools` uses. Not part of the API: any release may change them.
 
-pub use crate::builtins::protect_self::calls_allow_once;
+pub use crate::builtins::protect_self::answers_questions;
 pub use crate::builtins::secrets::{cut_at_secret, has_secret, redacted_json, redacted_text};
 pub use crate::builtins::shell;
 pub use crate::engine::StopLimit;
@@ -22,6 +22,16 @@ pub fn append_record(
     record: &mut checkrein_core::Record,
 ) -> checkrein_core::Verdict {
     log.append_record(event, rules, verdict, record)
+}
+
+/// Returns the name of the branch of a directory, read from `.git`. `None`: there is none, or it cannot be read.
+pub fn branch_name(directory: &std::path::Path) -> Option<String> {
+    crate::facts::branch_name(directory)
+}
+
+/// Returns the name of the user in the account database, or else the user id.
+pub fn user_name() -> String {
+    crate::hook_files::user_name()
 }
 
 /// Files that several processes append lines to.
@@ -50,3 +60,10 @@ pub mod state {
 }
 
 pub use crate::policy::record_event;
+
+/// Signatures of the Standard Webhooks specification, for messages that arrive.
+#[cfg(feature = "http")]
+pub mod webhooks {
+    pub use crate::handler::http::header_vars::fill;
+    pub use crate::handler::http::sign::{Signed, signature, verify};
+}

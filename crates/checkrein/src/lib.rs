@@ -43,6 +43,7 @@
 #![forbid(unsafe_code)]
 
 mod append_file;
+pub mod approver;
 #[cfg(feature = "audit")]
 pub mod audit;
 pub mod builtins;

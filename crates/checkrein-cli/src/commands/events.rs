@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use checkrein::dialects::reply::KeyMeaning;
-use checkrein::dialects::{Answer, Dialect, EventRow, Evidence, PlainTextUse};
+use checkrein::dialects::{Answer, Dialect, EventRow, Evidence, FactGroup, PlainTextUse};
 use checkrein::event::{BlockEffect, Target};
 use checkrein::hook::{HookInfo, Source};
 use checkrein::rules::Settlement;
@@ -196,6 +196,9 @@ impl Row {
         if let Some(evidence) = self.evidence {
             writeln!(out, "  {}", described(&evidence))?;
         }
+        if let Some(since) = dialect.row(&self.kind).and_then(|row| row.since) {
+            writeln!(out, "  since version {since} of the agent")?;
+        }
         writeln!(out, "\npayload:\n{:#}", self.payload(dialect))?;
         let answer = self.answer(dialect);
         if !answer.stdout.is_empty() {
@@ -212,9 +215,20 @@ impl Row {
 
 /// Sources of the facts about an agent. checkrein's own events have none.
 fn show_sources(out: &mut impl Write, dialect: &Dialect) -> io::Result<()> {
-    for (number, evidence) in dialect.evidence.iter().enumerate() {
-        let heading = if number == 0 { "\nsources:\n" } else { "" };
-        writeln!(out, "{heading}  {}", described(evidence))?;
+    let sources = dialect.sources();
+    for (position, evidence) in sources.iter().enumerate() {
+        let heading = if position == 0 { "\nsources:\n" } else { "" };
+        writeln!(out, "{heading}  {}. {}", position + 1, described(evidence))?;
+    }
+    let known = FactGroup::ALL.into_iter().filter_map(|group| Some((group, dialect.evidence_of_group(group)?)));
+    let groups: Vec<_> = known
+        .filter_map(|(group, evidence)| {
+            let position = sources.iter().position(|source| *source == evidence)?;
+            Some(format!("{} {}", group.label(), position + 1))
+        })
+        .collect();
+    if sources.len() > 1 {
+        writeln!(out, "  sources of other facts: {}", groups.join("; "))?;
     }
     Ok(())
 }

@@ -136,6 +136,11 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     if arguments.background {
         adapter = adapter.in_background();
     } else if let Some(state) = state {
+        #[cfg(target_os = "linux")]
+        {
+            let client = checkrein_serve::warm::WarmClient::of_user(state.clone());
+            adapter = adapter.interpreters(std::sync::Arc::new(client));
+        }
         adapter = adapter.decision_log(DecisionLog::in_state_directory(&state));
         adapter = adapter.recording(RecordingControl::in_directory(state));
     }
@@ -152,7 +157,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         (Ok(payload), None) => {
             if !arguments.config.is_empty() {
                 let dir = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-                let sources = Sources::of_files_in(&native::DIALECT, &arguments.config, dir, locations);
+                let sources = Sources::of_files_in(&native::DIALECT, &arguments.config, dir, locations.clone());
                 adapter = adapter.sources(sources.trust(trust));
             }
             adapter.answer(payload)
@@ -167,7 +172,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     if arguments.background {
         return Ok(exit::SUCCESS);
     }
-    respond(&response)
+    let exit = respond(&response);
+    super::serve::after_answer(&response, &arguments.user_dirs(), &locations);
+    exit
 }
 
 /// Standard input without a buffer: it is read once, to its end.

@@ -3,7 +3,7 @@
 //! Notes and errors go to standard error, results to standard output. Text from hooks and files must pass [`printable`] or
 //! [`print_note`] before it reaches a terminal.
 
-pub mod allow_once;
+pub mod approvals;
 pub mod ask;
 pub mod audit;
 pub mod bench;
@@ -25,6 +25,7 @@ pub mod init;
 pub mod install;
 mod layout;
 pub mod list;
+pub mod live;
 pub mod log;
 pub mod man;
 mod output_file;
@@ -38,6 +39,7 @@ pub mod run;
 pub mod say;
 pub mod schema;
 pub mod selection;
+pub mod serve;
 pub mod simulate;
 pub mod status;
 pub mod terminal;

@@ -6,70 +6,17 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 
+pub use checkrein_tools::visible::{
+    LINES, is_hidden, is_like_escape, printable, printable_bytes, visible, visible_ascii, visible_bytes,
+};
 use unicode_general_category::{GeneralCategory, get_general_category};
-
-/// Control characters that texts of several lines may contain.
-pub const LINES: &[char] = &['\n', '\t'];
-
-/// Characters outside of the general categories below that have no visible form in most fonts.
-const BLANK: &[std::ops::RangeInclusive<char>] = &[
-    '\u{34f}'..='\u{34f}',
-    '\u{115f}'..='\u{1160}',
-    '\u{17b4}'..='\u{17b5}',
-    '\u{180b}'..='\u{180f}',
-    '\u{2800}'..='\u{2800}',
-    '\u{3164}'..='\u{3164}',
-    '\u{fe00}'..='\u{fe0f}',
-    '\u{ffa0}'..='\u{ffa0}',
-    '\u{16fe4}'..='\u{16fe4}',
-    '\u{1d159}'..='\u{1d159}',
-    '\u{e0000}'..='\u{e0fff}',
-];
-
-/// Returns `true` if a character is invisible, looks like a space, or controls the terminal or the order of others.
-pub fn is_hidden(c: char) -> bool {
-    use GeneralCategory::{Control, Format, LineSeparator, ParagraphSeparator, SpaceSeparator, Surrogate, Unassigned};
-    if c.is_ascii() {
-        return c.is_ascii_control();
-    }
-    match get_general_category(c) {
-        Control | Format | LineSeparator | ParagraphSeparator | SpaceSeparator | Surrogate | Unassigned => true,
-        _ => BLANK.iter().any(|range| range.contains(&c)),
-    }
-}
 
 /// Returns `true` for an accent and other characters that are shown on the one before.
 fn is_mark(c: char) -> bool {
     use GeneralCategory::{EnclosingMark, NonspacingMark, SpacingMark};
     !c.is_ascii() && matches!(get_general_category(c), EnclosingMark | NonspacingMark | SpacingMark)
-}
-
-/// Shows a text on one line. Tabs are kept.
-pub fn printable(text: &str) -> String {
-    visible(text, &['\t'])
-}
-
-/// As [`printable`], for bytes that may not be UTF-8, such as a path.
-pub fn printable_bytes(bytes: &[u8]) -> String {
-    escaped(bytes, |c| c == '\t' || !is_hidden(c))
-}
-
-/// Shows a text with these control characters unchanged.
-pub fn visible(text: &str, kept: &[char]) -> String {
-    escaped(text.as_bytes(), |c| kept.contains(&c) || !is_hidden(c))
-}
-
-/// Shows the bytes of a file. Line feeds and tabs are kept.
-pub fn visible_bytes(bytes: &[u8]) -> String {
-    escaped(bytes, |c| LINES.contains(&c) || !is_hidden(c))
-}
-
-/// As [`visible_bytes`], with escapes for all characters outside of ASCII.
-pub fn visible_ascii(bytes: &[u8]) -> String {
-    escaped(bytes, |c| c.is_ascii() && (LINES.contains(&c) || !is_hidden(c)))
 }
 
 /// Returns `true` if two different lines may look the same, such as one with a composed character and one with a letter and
@@ -89,29 +36,6 @@ pub fn may_look_same(one: &str, other: &str) -> bool {
 /// Shows a result that is a file's text: in visible characters on a terminal, and unchanged in a file or a pipe.
 pub fn result(text: &str) -> Cow<'_, str> {
     if std::io::stdout().is_terminal() { visible(text, LINES).into() } else { text.into() }
-}
-
-fn escaped(bytes: &[u8], is_kept: impl Fn(char) -> bool) -> String {
-    let mut out = String::with_capacity(bytes.len());
-    for chunk in bytes.utf8_chunks() {
-        let text = chunk.valid();
-        for (at, c) in text.char_indices() {
-            if is_kept(c) && !is_like_escape(&text[at..]) {
-                out.push(c);
-            } else {
-                let _ = write!(out, "<U+{:04X}>", u32::from(c));
-            }
-        }
-        for byte in chunk.invalid() {
-            let _ = write!(out, "<0x{byte:02X}>");
-        }
-    }
-    out
-}
-
-/// Returns `true` if a text starts like an escape. A `<` at the end of valid bytes can be the start of no escape.
-fn is_like_escape(text: &str) -> bool {
-    text.starts_with("<U+") || text.starts_with("<0x")
 }
 
 /// Describes the escapes that [`visible_bytes`] writes, as one sentence. `None` without any.

@@ -2,20 +2,23 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
+mod approvals;
 mod claims;
 mod commands;
 #[path = "../common/mod.rs"]
 mod common;
 mod config;
-mod confirmation;
 mod environment;
 #[cfg(feature = "http")]
 mod http;
 mod load;
 mod output;
+mod page;
 mod paths;
 mod repository;
 mod self_test;
+mod serve;
+mod warm;
 
 use common::{Place, Ran};
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 const UNITS: &[&str] = &["ns", "µs", "ms", "s"];
 
-/// Replaces times, fractions, percentages and codes of `allow-once` by `N`, and runs of spaces inside a line by one space.
+/// Replaces times, fractions, percentages and ids of `approve` by `N`, and runs of spaces inside a line by one space.
 pub fn removed(text: &str) -> String {
     let mut removed = String::new();
     for line in text.lines() {
@@ -17,7 +17,7 @@ pub fn removed(text: &str) -> String {
             after_number = is_number(bare);
             let unit = bare.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
             let code = bare.trim_matches('`');
-            if words.last().is_some_and(|last: &String| last.ends_with("allow-once")) && code.len() == 11 {
+            if words.last().is_some_and(|last: &String| last.ends_with("approve")) && code.len() == 11 {
                 words.push(word.replace(code, "N"));
                 continue;
             }
@@ -40,7 +40,7 @@ fn only_measured_values_are_removed() {
         removed("  a (exit 0, 9 ms)\n  b 1.2 ms 1 µs 63 % 99.5%")
     );
     assert_eq!(removed("done in 0.03s."), removed("done in 12s."));
-    assert_eq!(removed("`checkrein allow-once 7KQ2M-9XDTR` in"), removed("`checkrein allow-once 01234-ABCDE` in"));
+    assert_eq!(removed("`checkrein approve 7KQ2M-9XDTR` in"), removed("`checkrein approve 01234-ABCDE` in"));
     assert_ne!(removed("exit 0, 11 ms"), removed("exit 2, 11 ms"));
     assert_ne!(removed("  2 hooks"), removed("  3 hooks"));
     assert_ne!(removed("  2 hooks"), removed("2 hooks"));

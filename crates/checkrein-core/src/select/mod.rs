@@ -141,17 +141,18 @@ impl HookSet {
     }
 }
 
-/// Numbers the identities, so that comparing them is cheap.
+/// Numbers the identities that several hooks have, so that comparing them is cheap. A hook without a duplicate has no number.
 fn number_identities(hooks: &[HookSelector]) -> Vec<Option<u32>> {
-    let mut numbers: HashMap<&str, u32> = HashMap::new();
-    hooks
-        .iter()
-        .map(|hook| {
-            let identity = hook.identity.as_deref()?;
-            let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
-            Some(*numbers.entry(identity).or_insert(next))
-        })
-        .collect()
+    let mut numbers: HashMap<&str, (u32, usize)> = HashMap::new();
+    for identity in hooks.iter().filter_map(|hook| hook.identity.as_deref()) {
+        let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
+        numbers.entry(identity).or_insert((next, 0)).1 += 1;
+    }
+    let number = |hook: &HookSelector| match numbers.get(hook.identity.as_deref()?) {
+        Some((number, count)) if *count > 1 => Some(*number),
+        _ => None,
+    };
+    hooks.iter().map(number).collect()
 }
 
 /// `true` if hook `one` runs instead of its duplicate `other`.

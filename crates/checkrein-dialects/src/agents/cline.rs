@@ -23,13 +23,15 @@ pub static DIALECT: Dialect = CLINE;
 const CLINE: Dialect = Dialect {
     name: "cline",
     evidence: crate::agents::evidence::CLINE,
+    facts: Some(crate::agents::evidence::CLINE_FACTS),
     title: "Cline",
     events: EVENTS,
     tools: &[
         ToolRow::new("run_commands", &["Bash"])
+            .observed()
             .takes(&[InputRow::named("commands", "command").form(InputForm::Lines)])
             .speaks("commands"),
-        ToolRow::new("editor", &["Edit", "Write"]).takes(&[
+        ToolRow::new("editor", &["Edit", "Write"]).observed().takes(&[
             InputRow::named("path", "file_path"),
             InputRow::named("old_text", "old_string"),
             InputRow::named("new_text", "new_string"),
@@ -179,6 +181,7 @@ const EVENTS: &[EventRow] = &[
 pub static EXTENSION: Dialect = Dialect {
     name: "cline@extension",
     evidence: crate::agents::evidence::CLINE_EXTENSION,
+    facts: None,
     events: EXTENSION_EVENTS,
     tools: &[
         ToolRow::new("execute_command", &["Bash"]),

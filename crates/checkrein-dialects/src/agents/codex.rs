@@ -26,15 +26,19 @@ use checkrein_document::Node;
 pub static DIALECT: Dialect = Dialect {
     name: "codex",
     evidence: crate::agents::evidence::CODEX,
+    facts: Some(crate::agents::evidence::CODEX_FACTS),
     title: "Codex",
     events: EVENTS,
     tools: &[
-        ToolRow::same("Bash"),
+        ToolRow::same("Bash").observed(),
         // The patch is in the field `command`.
-        ToolRow::new("apply_patch", &["Edit", "Write"]).aliases(&["Edit", "Write"]).takes(seen_in_patch!("command")),
+        ToolRow::new("apply_patch", &["Edit", "Write"])
+            .observed()
+            .aliases(&["Edit", "Write"])
+            .takes(seen_in_patch!("command")),
         ToolRow::new("spawn_agent", &["Agent"]).aliases(&["Agent"]).takes(AGENT),
         // Names of tools with a namespace have no separator between namespace and name.
-        ToolRow::new("collaborationspawn_agent", &["Agent"]).aliases(&["Agent"]).takes(AGENT),
+        ToolRow::new("collaborationspawn_agent", &["Agent"]).observed().aliases(&["Agent"]).takes(AGENT),
     ],
     matcher: Grammar::new(&["*"], Some(NameList { also: "", separators: "|", trim: false }), Syntax::RegexSearch),
     payload: PayloadTable::fields(COMMON),
@@ -220,9 +224,9 @@ const EVENTS: &[EventRow] = &[
     EventRow::new("Stop", EventKind::Stop).blocks().plain(PlainTextUse::Failure).fields(&STOP).observed(),
     // Never observed to fire.
     EventRow::new("Interrupt", EventKind::TurnCancelled).at_most_ms(3000).replaces_common_fields(INTERRUPT),
-    // Since 0.164. The program has their names and no schemas: hooks can only observe, and the fields are not known.
-    EventRow::new("PreModelRequest", EventKind::BeforeModel).opt_in().uncertain(),
-    EventRow::new("PostModelRequest", EventKind::AfterModel).opt_in().uncertain(),
+    // The program has their names and no schemas: hooks can only observe, and the fields are not known.
+    EventRow::new("PreModelRequest", EventKind::BeforeModel).since("0.164.0").opt_in().uncertain(),
+    EventRow::new("PostModelRequest", EventKind::AfterModel).since("0.164.0").opt_in().uncertain(),
 ];
 
 /// Events that exit code 2 and a `decision` at the top level block.

@@ -64,6 +64,7 @@ pub static DIALECT: Dialect = Dialect {
 pub(crate) const COPILOT: Dialect = Dialect {
     name: "copilot",
     evidence: crate::agents::evidence::COPILOT,
+    facts: Some(crate::agents::evidence::COPILOT_FACTS),
     title: "Copilot CLI",
     events: EVENTS,
     tools: TOOLS,
@@ -117,17 +118,17 @@ pub(crate) const FILES: &[FileRow] = &[
 ];
 
 const TOOLS: &[ToolRow] = &[
-    ToolRow::new("bash", &["Bash"]),
+    ToolRow::new("bash", &["Bash"]).observed(),
     ToolRow::new("powershell", &["PowerShell"]),
-    ToolRow::new("create", &["Write"]).takes(CREATE),
+    ToolRow::new("create", &["Write"]).observed().takes(CREATE),
     ToolRow::new("edit", &["Edit"]).takes(EDIT),
     ToolRow::new("str_replace_editor", &["Edit"]).takes(EDIT),
     ToolRow::new("apply_patch", &["Edit", "Write"]).takes(seen_in_patch!("input")),
-    ToolRow::new("view", &["Read"]).takes(VIEW),
+    ToolRow::new("view", &["Read"]).observed().takes(VIEW),
     ToolRow::new("grep", &["Grep"]),
     ToolRow::new("rg", &["Grep"]),
     ToolRow::new("glob", &["Glob"]),
-    ToolRow::new("task", &["Agent", "Task"]).takes(TASK),
+    ToolRow::new("task", &["Agent", "Task"]).observed().takes(TASK),
     ToolRow::new("web_fetch", &["WebFetch"]),
     ToolRow::new("web_search", &["WebSearch"]),
     ToolRow::new("ask_user", &["AskUserQuestion"]),

@@ -14,6 +14,7 @@ use crate::table::{Dialect, EventRow, ToolRow};
 pub static DIALECT: Dialect = Dialect {
     name: "copilot@pascal",
     evidence: crate::agents::evidence::COPILOT,
+    facts: Some(crate::agents::evidence::COPILOT_FACTS),
     events: EVENTS,
     tools: TOOLS,
     matcher: Grammar::new(&["*", "**"], Some(NameList { also: "", separators: "|", trim: false }), Syntax::RegexWhole),
@@ -25,8 +26,8 @@ pub static DIALECT: Dialect = Dialect {
 
 /// Tools. Matchers match the name in the payload and the agent's own name of the tool.
 const TOOLS: &[ToolRow] = &[
-    ToolRow::new("Bash", &["bash"]).aliases(&["bash"]),
-    ToolRow::new("Write", &["create"]).aliases(&["create"]).takes(CREATE),
+    ToolRow::new("Bash", &["bash"]).observed().aliases(&["bash"]),
+    ToolRow::new("Write", &["create"]).observed().aliases(&["create"]).takes(CREATE),
     ToolRow::new("Edit", &["edit", "str_replace_editor", "apply_patch"])
         .aliases(&["edit", "str_replace_editor", "apply_patch"])
         .takes(EDIT),

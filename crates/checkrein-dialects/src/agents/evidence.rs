@@ -1,9 +1,20 @@
 //! Sources of the facts about each agent: runs, code and documents, with version and date.
 //!
-//! A row of an agent's table says only how it is known. The source is the first one of that kind here, and the first of all for
-//! tools, files and answers. Update the version and the date when you check an agent again.
+//! The row of an event says only how it is known. Its source is the first one of that kind here. Tools, files, answers and places of
+//! entries have their own sources in `*_FACTS`; without that constant, their source is the first one. Update the version and the
+//! date when you check an agent again.
 
-use crate::table::Evidence;
+use crate::table::{Evidence, FactGroup, FactSources};
+
+/// Facts of an agent that was run: payloads were observed, and `scenarios` used its entries, decisions and failures. The rest is from a
+/// document.
+const fn run(observed: Evidence, scenarios: Evidence, document: Evidence) -> FactSources {
+    FactSources::all(document)
+        .with(FactGroup::Fields, observed)
+        .with(FactGroup::Verdicts, scenarios)
+        .with(FactGroup::Failures, observed)
+        .with(FactGroup::Install, scenarios)
+}
 
 pub(super) const CLAW: &[Evidence] =
     &[Evidence::documented("claw-code-go, packages `internal/hooks` and `hooks`", "unversioned", "2026-06-30")];
@@ -25,6 +36,8 @@ pub(super) const CLAUDE: &[Evidence] = &[
     ),
 ];
 
+pub(super) const CLAUDE_FACTS: FactSources = run(CLAUDE[0], Evidence::scenarios("2.1.325", "2026-11-17"), CLAUDE[1]);
+
 pub(super) const CLAUDE_SENDER: &[Evidence] =
     &[Evidence::documented("testagent, packages `internal/hooks` and `hookresult`", "after v0.6.2", "2026-05-19")];
 
@@ -37,7 +50,20 @@ pub(super) const CODEX: &[Evidence] = &[
     Evidence::uncertain("names in the program of `@openai/codex`", "0.169.0", "2026-11-13"),
 ];
 
-pub(super) const GEMINI: &[Evidence] = &[Evidence::observed("0.61.0", "2026-11-15")];
+/// The schemas describe payloads and answers, not tools and files.
+pub(super) const CODEX_FACTS: FactSources = run(
+    CODEX[0],
+    Evidence::scenarios("0.166.0", "2026-11-17"),
+    Evidence::documented("openai/codex 343074d4", "2026-08-22", "2026-08-22"),
+)
+.with(FactGroup::Answers, CODEX[1]);
+
+pub(super) const GEMINI: &[Evidence] = &[
+    Evidence::observed("0.61.0", "2026-11-15"),
+    Evidence::documented("google-gemini/gemini-cli 5411f113", "0.56.0-nightly.20260806", "2026-08-21"),
+];
+
+pub(super) const GEMINI_FACTS: FactSources = run(GEMINI[0], Evidence::scenarios("0.61.0", "2026-11-17"), GEMINI[1]);
 
 pub(super) const GROK: &[Evidence] = &[
     Evidence::documented(
@@ -64,6 +90,8 @@ pub(super) const COPILOT: &[Evidence] = &[
     Evidence::uncertain("github/copilot-cli, changelog and issues", "1.0.78", "2026-08-07"),
 ];
 
+pub(super) const COPILOT_FACTS: FactSources = run(COPILOT[0], Evidence::scenarios("1.0.102", "2026-11-17"), COPILOT[1]);
+
 pub(super) const VSCODE: &[Evidence] = &[Evidence::documented(
     "VS Code documentation, and microsoft/vscode-copilot-chat 31acd00a",
     "code of 2026-03-29",
@@ -84,11 +112,15 @@ pub(super) const QWEN: &[Evidence] = &[
     Evidence::uncertain("QwenLM/qwen-code db051956, never observed", "2026-08-22", "2026-08-22"),
 ];
 
+pub(super) const QWEN_FACTS: FactSources = run(QWEN[0], Evidence::scenarios("0.24.4", "2026-11-17"), QWEN[1]);
+
 pub(super) const CLINE: &[Evidence] = &[
     Evidence::observed("CLI 3.0.65", "2026-11-15"),
     Evidence::documented("cline/cline 21cb8d25", "2026-08-22", "2026-08-22"),
     Evidence::uncertain("cline/cline 21cb8d25, never observed", "2026-08-22", "2026-08-22"),
 ];
+
+pub(super) const CLINE_FACTS: FactSources = run(CLINE[0], Evidence::scenarios("CLI 3.0.65", "2026-11-17"), CLINE[1]);
 
 pub(super) const CLINE_EXTENSION: &[Evidence] = &[
     Evidence::documented("cline/cline 21cb8d25, `apps/vscode`", "2026-08-22", "2026-08-22"),
@@ -111,6 +143,8 @@ pub(super) const GOOSE: &[Evidence] = &[
     Evidence::uncertain("converters of third parties", "1.50.0", "2026-08"),
 ];
 
+pub(super) const GOOSE_FACTS: FactSources = run(GOOSE[0], Evidence::scenarios("1.50.0", "2026-11-17"), GOOSE[1]);
+
 pub(super) const CRUSH: &[Evidence] =
     &[Evidence::documented("charmbracelet/crush 37f36e93", "2026-08-21", "2026-08-21")];
 
@@ -119,6 +153,11 @@ pub(super) const OPENCODE: &[Evidence] = &[
     Evidence::documented("types in the package `@opencode-ai/plugin`", "1.18.33", "2026-11-18"),
     Evidence::uncertain("types in the package `@opencode-ai/plugin`, never observed", "1.18.33", "2026-11-18"),
 ];
+
+/// The plugin was run with the real program.
+pub(super) const OPENCODE_FACTS: FactSources =
+    run(OPENCODE[0], OPENCODE[0], Evidence::documented("anomalyco/opencode d545d8fb", "2026-08-19", "2026-08-19"))
+        .with(FactGroup::Answers, OPENCODE[1]);
 
 pub(super) const DEVIN: &[Evidence] = &[
     Evidence::documented("Devin documentation", "unversioned", "2026-10"),
@@ -130,6 +169,8 @@ pub(super) const LETTA: &[Evidence] = &[
     Evidence::documented("letta-ai/letta-code 1f4d3e3e", "2026-08-22", "2026-08-22"),
     Evidence::uncertain("letta-ai/letta-code 1f4d3e3e, never observed", "2026-08-22", "2026-08-22"),
 ];
+
+pub(super) const LETTA_FACTS: FactSources = run(LETTA[0], Evidence::scenarios("0.32.18", "2026-11-17"), LETTA[1]);
 
 pub(super) const FACTORY: &[Evidence] =
     &[Evidence::documented("Factory-AI/factory a80aa7c5, hooks reference", "2026-07-24", "2026-07-24")];

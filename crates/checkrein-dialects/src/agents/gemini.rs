@@ -28,13 +28,15 @@ pub static DIALECT: Dialect = GEMINI;
 pub(crate) const GEMINI: Dialect = Dialect {
     name: "gemini",
     evidence: crate::agents::evidence::GEMINI,
+    facts: Some(crate::agents::evidence::GEMINI_FACTS),
     title: "Gemini CLI",
     events: EVENTS,
     tools: &[
-        ToolRow::new("run_shell_command", &["Bash"]),
-        ToolRow::new("write_file", &["Write"]),
+        ToolRow::new("run_shell_command", &["Bash"]).observed(),
+        ToolRow::new("write_file", &["Write"]).observed(),
         ToolRow::new("replace", &["Edit"]),
         ToolRow::new("read_file", &["Read"])
+            .observed()
             // The second name is that of older versions.
             .takes(&[InputRow::same("file_path"), InputRow::named("absolute_path", "file_path")]),
         ToolRow::new("read_many_files", &["Read"]).takes(&[

@@ -21,11 +21,12 @@ use crate::table::{Cwd, Dialect, EventRow, HostTable, ProcessTable, TimeTable, T
 pub static DIALECT: Dialect = Dialect {
     name: "goose",
     evidence: crate::agents::evidence::GOOSE,
+    facts: Some(crate::agents::evidence::GOOSE_FACTS),
     events: EVENTS,
     // The documentation has `developer__shell`, but payloads and matchers use `shell`.
     tools: &[
-        ToolRow::new("shell", &["Bash"]),
-        ToolRow::new("write", &["Write"]).takes(&[InputRow::named("path", "file_path")]),
+        ToolRow::new("shell", &["Bash"]).observed(),
+        ToolRow::new("write", &["Write"]).observed().takes(&[InputRow::named("path", "file_path")]),
         ToolRow::new("edit", &["Edit"]).takes(&[
             InputRow::named("path", "file_path"),
             InputRow::named("before", "old_string"),

@@ -22,14 +22,15 @@ use checkrein_document::Node;
 pub static DIALECT: Dialect = Dialect {
     name: "letta",
     evidence: crate::agents::evidence::LETTA,
+    facts: Some(crate::agents::evidence::LETTA_FACTS),
     title: "Letta Code",
     events: EVENTS,
     tools: &[
-        ToolRow::same("Bash"),
-        ToolRow::same("Write"),
+        ToolRow::same("Bash").observed(),
+        ToolRow::same("Write").observed(),
         ToolRow::same("Edit"),
         ToolRow::same("MultiEdit"),
-        ToolRow::same("Read"),
+        ToolRow::same("Read").observed(),
         ToolRow::same("Grep"),
         ToolRow::same("Glob"),
         ToolRow::same("LS"),

@@ -26,14 +26,16 @@ use crate::table::{
 pub static DIALECT: Dialect = Dialect {
     name: "qwen",
     evidence: crate::agents::evidence::QWEN,
+    facts: Some(crate::agents::evidence::QWEN_FACTS),
     title: "Qwen Code",
     events: EVENTS,
     // Matchers also match the names that the agent displays.
     tools: &[
-        ToolRow::new("run_shell_command", &["Bash", "Shell"]).aliases(&["Shell"]),
-        ToolRow::new("write_file", &["Write", "WriteFile"]).aliases(&["WriteFile"]),
+        ToolRow::new("run_shell_command", &["Bash", "Shell"]).observed().aliases(&["Shell"]),
+        ToolRow::new("write_file", &["Write", "WriteFile"]).observed().aliases(&["WriteFile"]),
         ToolRow::new("edit", &["Edit"]).aliases(&["Edit"]),
         ToolRow::new("read_file", &["Read", "ReadFile"])
+            .observed()
             .aliases(&["ReadFile"])
             // The second name is that of older versions.
             .takes(&[InputRow::same("file_path"), InputRow::named("absolute_path", "file_path")]),
@@ -42,7 +44,7 @@ pub static DIALECT: Dialect = Dialect {
         ToolRow::new("list_directory", &["LS"]).aliases(&["ListFiles"]),
         ToolRow::new("web_fetch", &["WebFetch"]).aliases(&["WebFetch"]),
         ToolRow::new("todo_write", &["TodoWrite"]).aliases(&["TodoWrite"]),
-        ToolRow::new("agent", &["Agent"]).aliases(&["Agent"]),
+        ToolRow::new("agent", &["Agent"]).observed().aliases(&["Agent"]),
     ],
     matcher: Grammar::new(&["*"], Some(NameList { also: "", separators: "|", trim: true }), Syntax::RegexSearch),
     payload: PayloadTable::fields(COMMON),

@@ -10,7 +10,7 @@ use checkrein_core::{
 };
 
 use super::{DecodeOptions, Decoded, Diagnostic, Location, Settings, Severity};
-use crate::spec::{CommandLine, CommandSpec, HandlerSpec, HookSpec};
+use crate::spec::{CommandLine, CommandSpec, HandlerSpec, HookSpec, Warm};
 use crate::table::Dialect;
 use checkrein_document::{LineColumn, LineIndex, Member, Node, Span};
 
@@ -452,6 +452,19 @@ impl<'a> Decoder<'a> {
         if self.settings.dry_run { spec.dry_run() } else { spec }
     }
 
+    /// Reads the use of warm interpreters.
+    ///
+    /// # Errors
+    /// Another value than `true`, `false` or `auto`.
+    pub(super) fn warm(&mut self, node: &Node<'_>, name: &str) -> Result<Warm, String> {
+        match (node.as_bool(), node.as_str()) {
+            (Some(true), _) => Ok(Warm::On),
+            (Some(false), _) => Ok(Warm::Off),
+            (None, Some("auto")) => Ok(Warm::Auto),
+            _ => Err(self.wrong_type(node, name, "`true`, `false` or `auto`")),
+        }
+    }
+
     /// Calls `read` with this value of the file's `dry_run`.
     pub(super) fn with_dry_run(&mut self, dry_run: bool, read: impl FnOnce(&mut Self)) {
         let of_file = std::mem::replace(&mut self.settings.dry_run, dry_run);
@@ -461,6 +474,9 @@ impl<'a> Decoder<'a> {
 
     /// Adds a hook.
     pub fn push(&mut self, mut spec: HookSpec) {
+        if let HandlerSpec::Command(command) = &mut spec.handler {
+            command.warm = command.warm.or(self.settings.warm);
+        }
         spec.identity = self.dialect.config.dedup_key.identity(&spec);
         if self.hooks.is_empty() {
             // With a filter, more than one hook is rare.

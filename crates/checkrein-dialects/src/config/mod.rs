@@ -32,6 +32,8 @@ pub(crate) use packs::{default_params, rules_of};
 pub use restrict::{RESTRICT_KEYS, RestrictKey, Restrictions};
 pub(crate) use yaml::printable;
 
+use std::fmt;
+
 use checkrein_core::{EventFilter, Scope};
 
 use crate::spec::HookSpec;
@@ -264,8 +266,14 @@ pub struct Settings {
     pub unguarded_subagents: Option<bool>,
     /// `true` if a denied command becomes one that prints the reason and fails, under agents that show no reasons.
     pub deny_by_command: Option<bool>,
+    /// `true` if a call that hooks ask about waits for the user's approval, under agents that cannot ask.
+    pub approvals_wait: Option<bool>,
     /// `false` turns the decision log off.
     pub log: Option<bool>,
+    /// Endpoint that gets notifications about questions that wait for the user.
+    pub approval_webhook: Option<WebhookSettings>,
+    /// `true` if `checkrein hook` starts the resident process when it does not run.
+    pub resident: Option<bool>,
     /// Audit log.
     pub audit: Option<AuditSettings>,
     /// Restrictions of hooks that are not managed. Only in an administrator's file.
@@ -274,6 +282,8 @@ pub struct Settings {
     pub protect_self: Option<bool>,
     /// Names of the host's variables that hooks with the host's environment get, even if the names look like secrets.
     pub env_allow: Option<Vec<String>>,
+    /// Use of warm interpreters by the hooks of this file.
+    pub warm: Option<crate::spec::Warm>,
     /// `true` if the hooks of this file and of the files that it includes are dry runs.
     pub dry_run: bool,
     /// Directories whose projects need no approval, as written.
@@ -292,6 +302,27 @@ impl Settings {
     /// Returns the line of a key, if the file has it.
     pub fn line_of(&self, key: &str) -> Option<u32> {
         self.lines.iter().find(|(name, _)| name == key).map(|(_, line)| *line)
+    }
+}
+
+/// Endpoint that gets notifications about questions that wait for the user.
+#[derive(Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WebhookSettings {
+    /// URL of the endpoint.
+    pub url: String,
+    /// Secret of the signatures. Without one, requests are not signed, and no answer is accepted.
+    pub secret: Option<String>,
+    /// File with certificates that are trusted in addition.
+    pub ca_file: Option<String>,
+    /// Names of variables that `$NAME` in the secret may name.
+    pub env: Vec<String>,
+}
+
+/// Without the secret, and without the URL, which may contain one.
+impl fmt::Debug for WebhookSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WebhookSettings").field("ca_file", &self.ca_file).finish_non_exhaustive()
     }
 }
 

@@ -32,6 +32,8 @@ pub struct CommandSpec {
     pub output_cap: Option<usize>,
     /// `true` if its background processes continue after it exits. `None`: the default of its dialect.
     pub leave_background: Option<bool>,
+    /// Use of a warm interpreter. `None`: [`Warm::Auto`].
+    pub warm: Option<Warm>,
     /// Sandbox. `None`: the command has the rights of the host.
     pub sandbox: Option<SandboxSpec>,
     /// Scripts that run only with their approved contents. `None`: scripts are not verified.
@@ -49,6 +51,29 @@ impl fmt::Debug for CommandSpec {
             .field("env_set", &names)
             .field("sandbox", &self.sandbox)
             .finish_non_exhaustive()
+    }
+}
+
+/// Use of an interpreter that is already started, if the resident process runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Warm {
+    /// If the script shows no sign that the result could differ.
+    #[default]
+    Auto,
+    /// If the command is recognised.
+    On,
+    /// Never.
+    Off,
+}
+
+impl Warm {
+    /// The value in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::On => "true",
+            Self::Off => "false",
+        }
     }
 }
 
@@ -93,6 +118,7 @@ impl CommandSpec {
             expands,
             output_cap,
             leave_background,
+            warm,
             sandbox,
             // Omitted: approvals set it.
             verified_scripts: _,
@@ -112,6 +138,7 @@ impl CommandSpec {
         properties.add_flag("variables in words", *expands);
         properties.add_set("output cap", *output_cap);
         properties.add_set("leaves processes behind", leave_background.map(yes_or_no));
+        properties.add_set("warm interpreter", warm.map(Warm::name));
         if let Some(sandbox) = sandbox {
             sandbox.list_properties(properties);
         }
@@ -155,6 +182,7 @@ impl CommandSpec {
             expands: false,
             output_cap: None,
             leave_background: None,
+            warm: None,
             sandbox: None,
             verified_scripts: None,
         }
@@ -243,6 +271,13 @@ impl CommandSpec {
     #[must_use]
     pub fn output_cap(mut self, bytes: usize) -> Self {
         self.output_cap = Some(bytes);
+        self
+    }
+
+    /// Sets the use of a warm interpreter.
+    #[must_use]
+    pub fn warm(mut self, warm: Warm) -> Self {
+        self.warm = Some(warm);
         self
     }
 

@@ -14,7 +14,7 @@ mod sandbox;
 mod verified_scripts;
 
 pub use callback::{Callback, CallbackFuture};
-pub use command::{CommandError, CommandLine, CommandSpec};
+pub use command::{CommandError, CommandLine, CommandSpec, Warm};
 pub(crate) use expand::{escaped, has_variables, plain, shell_text};
 pub use handler::{BuiltinSpec, HandlerKind, HandlerSpec};
 pub use hook::{HookSpec, InputPattern};

@@ -55,6 +55,8 @@ pub struct EventRow {
     /// `true` if `install` adds the event only on request: it is very frequent, its payload has whole conversations, or some
     /// versions do not have it.
     pub opt_in: bool,
+    /// First version of the agent with this event. `None`: not known.
+    pub since: Option<&'static str>,
     /// Kind of source of these facts.
     pub known: Provenance,
     /// Source of these facts. `None`: the dialect's source of this kind.
@@ -103,6 +105,7 @@ impl EventRow {
             failure_policy: None,
             always_background: false,
             opt_in: false,
+            since: None,
             known: Provenance::Documented,
             evidence: None,
         }
@@ -200,6 +203,13 @@ impl EventRow {
     #[must_use]
     pub const fn opt_in(mut self) -> Self {
         self.opt_in = true;
+        self
+    }
+
+    /// Sets the first version of the agent with this event.
+    #[must_use]
+    pub const fn since(mut self, version: &'static str) -> Self {
+        self.since = Some(version);
         self
     }
 

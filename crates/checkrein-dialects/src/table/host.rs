@@ -1,5 +1,7 @@
 //! Behaviour of agents that call a hook program.
 
+use std::time::Duration;
+
 /// Behaviour of an agent that calls a hook program. `install` and `status` report it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HostTable {
@@ -25,8 +27,30 @@ pub struct HostTable {
     pub calls_each_entry: bool,
     /// Names of the agent's program, if checkrein cannot edit its settings. All other agents have them in their install table.
     pub programs: &'static [&'static str],
+    /// Calls that can wait for an approval.
+    pub approvals: ApprovalTable,
     /// Descriptions of uncertain facts, besides those of its events.
     pub uncertain: &'static [&'static str],
+}
+
+/// Calls of an agent that can wait for the user's approval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ApprovalTable {
+    /// Time between the end of the wait and the agent's timeout for its hook. checkrein answers in it.
+    pub margin: Duration,
+    /// `true` if a call waits also at permission requests. An agent that calls hooks before its own dialog shows no dialog meanwhile.
+    pub holds_requests: bool,
+    /// Sign of a session without a user at the agent's own dialog. `None`: such a session cannot be recognized.
+    pub headless: Option<HeadlessSign>,
+}
+
+/// Variable of the environment by which a session without a user is recognized.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeadlessSign {
+    /// Name of the variable.
+    pub variable: &'static str,
+    /// Its values in such a session.
+    pub values: &'static [&'static str],
 }
 
 /// Effect of a failed hook on a tool call.

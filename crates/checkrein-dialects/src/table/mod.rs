@@ -26,9 +26,9 @@ use crate::reply::ReplyTable;
 
 pub use self::borrowed::BorrowedFiles;
 pub use self::event::{EventRow, PlainTextUse};
-pub use self::evidence::{Evidence, Provenance};
+pub use self::evidence::{Evidence, FactGroup, FactSources, Provenance};
 pub use self::handler::{HttpTable, TimeTable};
-pub use self::host::{ExitReason, HostBehavior, HostTable};
+pub use self::host::{ApprovalTable, ExitReason, HeadlessSign, HostBehavior, HostTable};
 pub use self::process::{Cwd, Data, Environment, ProcessTable, RelativeTo, Shell, VariableRow};
 
 /// The hook protocol of one agent.
@@ -76,8 +76,10 @@ pub struct Dialect {
     pub install: Option<InstallTable>,
     /// Files of other agents that its agent also reads. `None`: none, or it cannot be recognized.
     pub borrows: Option<BorrowedFiles>,
-    /// Sources of the facts in this table. The first is that of all rows without another one.
+    /// Sources of the facts in this table.
     pub evidence: &'static [Evidence],
+    /// Sources of the facts besides events. `None`: the first source.
+    pub facts: Option<FactSources>,
     /// Fields that only payloads of another generation have, and that generation.
     pub other_generations: &'static [(&'static str, &'static Dialect)],
 }
@@ -104,6 +106,8 @@ pub struct ToolRow {
     /// Field of its input with a list of shell commands, if its agent shows no reason of a denial. A denied call becomes a call
     /// with a command that prints the reason and fails.
     pub speaks: Option<&'static str>,
+    /// `true` if a call of the tool was observed. Otherwise its source is that of the dialect's tools.
+    pub is_observed: bool,
 }
 
 impl ToolRow {
@@ -114,7 +118,14 @@ impl ToolRow {
 
     /// A tool with another name in the agent.
     pub const fn new(name: &'static str, common: &'static [&'static str]) -> Self {
-        Self { name, common, aliases: &[], inputs: &[], speaks: None }
+        Self { name, common, aliases: &[], inputs: &[], speaks: None, is_observed: false }
+    }
+
+    /// Marks the name and the input as observed with the agent.
+    #[must_use]
+    pub const fn observed(mut self) -> Self {
+        self.is_observed = true;
+        self
     }
 
     /// Sets the names besides its own that its agent compares matchers with.

@@ -14,6 +14,8 @@ use tokio::time::{self, Instant};
 
 use super::active_pids;
 use super::exit_wait::{ExitWait, has_exited, take_exit};
+#[cfg(target_os = "linux")]
+use super::foreign::ForeignProcess;
 use super::process_tree::{Member, ProcessTree};
 use super::reaper;
 #[cfg(target_os = "linux")]
@@ -42,6 +44,9 @@ pub(crate) struct Child {
     /// The monitor of the limits of its sandbox.
     #[cfg(target_os = "linux")]
     monitor: Option<UsageMonitor>,
+    /// Present if another process is the parent. It reports the exit status and reaps the process.
+    #[cfg(target_os = "linux")]
+    foreign: Option<ForeignProcess>,
     done: bool,
 }
 
@@ -55,8 +60,19 @@ impl Child {
             exit: None,
             #[cfg(target_os = "linux")]
             monitor: None,
+            #[cfg(target_os = "linux")]
+            foreign: None,
             done: false,
         }
+    }
+
+    /// A process of another parent. `since`: the last process id before it could start any process.
+    #[cfg(target_os = "linux")]
+    pub(super) fn foreign(pid: Pid, marker: Marker, foreign: ForeignProcess, since: Option<i32>) -> Self {
+        let mut child = Self::new(pid, marker);
+        child.tree.set_childless_until(since);
+        child.foreign = Some(foreign);
+        child
     }
 
     /// Marks the process as sandboxed, with the monitor of its limits.
@@ -95,6 +111,10 @@ impl Child {
 
     /// Waits until the first process has exited. Its status is kept until [`reap`](Self::reap).
     pub(crate) async fn exited(&mut self) -> io::Result<()> {
+        #[cfg(target_os = "linux")]
+        if let Some(foreign) = &mut self.foreign {
+            return foreign.exited().await;
+        }
         match &mut self.exit_wait {
             Some(exit_wait) => exit_wait.exited().await,
             None => Ok(()),
@@ -103,13 +123,33 @@ impl Child {
 
     /// Returns `true` if the first process, whose streams have ended, exits within [`EXIT_DELAY`]. Polls so long.
     pub(crate) fn is_about_to_exit(&self) -> bool {
+        // The report of another parent may arrive after the exit.
+        if self.is_foreign() {
+            return false;
+        }
         let begun = std::time::Instant::now();
         loop {
-            match has_exited(self.pid) {
+            match self.has_exited() {
                 Ok(false) if begun.elapsed() < EXIT_DELAY => std::thread::yield_now(),
                 exited => return exited.unwrap_or(false),
             }
         }
+    }
+
+    fn has_exited(&self) -> io::Result<bool> {
+        #[cfg(target_os = "linux")]
+        if let Some(foreign) = &self.foreign {
+            return Ok(!foreign.is_alive());
+        }
+        has_exited(self.pid)
+    }
+
+    /// `true` if another process is the parent.
+    fn is_foreign(&self) -> bool {
+        #[cfg(target_os = "linux")]
+        return self.foreign.is_some();
+        #[cfg(not(target_os = "linux"))]
+        false
     }
 
     /// Reaps the first process. Returns `true` if it is certain that no other process of the tree is left.
@@ -160,7 +200,7 @@ impl Child {
         let mut pause = FIRST_PAUSE;
         loop {
             // An error means that the process was already reaped.
-            let first_gone = has_exited(self.pid).unwrap_or(true);
+            let first_gone = self.has_exited().unwrap_or(true);
             if first_gone {
                 let _ = self.reap_early();
             }
@@ -176,7 +216,8 @@ impl Child {
             if Instant::now() >= until {
                 return false;
             }
-            if first_gone {
+            // A lost connection to the parent would end a wait for its report at once.
+            if first_gone || self.is_foreign() {
                 time::sleep_until(until.min(Instant::now() + pause)).await;
                 pause = LONGEST_PAUSE.min(pause * 2);
             } else {
@@ -187,6 +228,16 @@ impl Child {
 
     /// Reaps the first process and returns its exit status. Its id may be reused after that.
     pub(crate) fn reap(mut self) -> io::Result<Exit> {
+        #[cfg(target_os = "linux")]
+        if let Some(foreign) = &mut self.foreign {
+            // Without a report, the process was ended here, and its parent is late or gone.
+            let exit = foreign.report().ok().flatten();
+            self.done = !foreign.is_alive();
+            if self.done {
+                active_pids::remove(self.pid);
+            }
+            return Ok(exit.unwrap_or(Exit::Signalled(Signal::KILL.as_raw())));
+        }
         if self.exit.is_none() {
             self.exit = take_exit(self.pid)?;
         }

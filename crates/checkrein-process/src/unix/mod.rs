@@ -4,6 +4,8 @@
 mod active_pids;
 mod child;
 mod exit_wait;
+#[cfg(target_os = "linux")]
+mod foreign;
 mod process_tree;
 #[cfg(target_os = "linux")]
 mod procfs;
@@ -31,6 +33,8 @@ use crate::exec_context::ExecContext;
 use crate::sandbox::SandboxError;
 
 pub(crate) use child::Child;
+#[cfg(target_os = "linux")]
+pub(crate) use foreign::adopt;
 pub(crate) use reader::PipeReader;
 #[cfg(target_os = "linux")]
 pub(crate) use sandbox::Temporary;

@@ -21,6 +21,9 @@ pub(super) struct ProcessTree {
     ambiguous: bool,
     /// `true` if no process can leave the group.
     confined: bool,
+    /// Last process id before the leader could start any process, if that is later than its own id.
+    #[cfg(target_os = "linux")]
+    since: Option<i32>,
 }
 
 /// A member other than the first process.
@@ -36,7 +39,21 @@ impl ProcessTree {
     /// The tree of a process that leads its own group. If processes can be listed, the leader must not be reaped while
     /// the tree is in use: the kernel could reuse the id of the group.
     pub(super) fn new(leader: Pid, marker: Marker) -> Self {
-        Self { leader, marker, known: Vec::new(), ambiguous: false, confined: false }
+        Self {
+            leader,
+            marker,
+            known: Vec::new(),
+            ambiguous: false,
+            confined: false,
+            #[cfg(target_os = "linux")]
+            since: None,
+        }
+    }
+
+    /// Sets the last process id before the leader could start any process.
+    #[cfg(target_os = "linux")]
+    pub(super) fn set_childless_until(&mut self, since: Option<i32>) {
+        self.since = since;
     }
 
     /// Restricts the search to the group, for a sandbox whose processes cannot leave it.
@@ -66,7 +83,7 @@ impl ProcessTree {
     pub(super) fn has_no_descendants(&self) -> bool {
         #[cfg(target_os = "linux")]
         if Self::can_list() {
-            return procfs_tree::has_no_descendants(self.leader, &self.marker);
+            return procfs_tree::has_no_descendants(self.leader, &self.marker, self.since);
         }
         !Member::Group(self.leader).is_alive()
     }

@@ -22,9 +22,9 @@ pub(super) struct ProcEntry(Stat);
 /// Returns `true` if it is certain that only the leader, which has exited and is not reaped, is left.
 ///
 /// Ids are assigned in sequence, so every descendant has one between the id of the leader and the last one. Usually there
-/// is none.
-pub(super) fn has_no_descendants(leader: Pid, marker: &Marker) -> bool {
-    let first = number(leader);
+/// is none. `since`: the last id before the leader could start any process, if that is later than its own id.
+pub(super) fn has_no_descendants(leader: Pid, marker: &Marker, since: Option<i32>) -> bool {
+    let first = since.unwrap_or(number(leader));
     let adopts = adopts_orphans();
     let mut checked = first;
     loop {
@@ -125,6 +125,10 @@ fn number(pid: Pid) -> i32 {
 }
 
 impl ProcEntry {
+    pub(super) fn new(stat: Stat) -> Self {
+        Self(stat)
+    }
+
     fn is(&self, stat: &Stat) -> bool {
         (self.0.pid, self.0.start) == (stat.pid, stat.start)
     }

@@ -115,7 +115,7 @@ fn above_stderr(stream: OwnedFd) -> io::Result<OwnedFd> {
 }
 
 /// Makes the host's end nonblocking. The end of the process must keep blocking.
-fn set_nonblocking(end: OwnedFd) -> io::Result<OwnedFd> {
+pub(super) fn set_nonblocking(end: OwnedFd) -> io::Result<OwnedFd> {
     fcntl_setfl(&end, OFlags::NONBLOCK)?;
     Ok(end)
 }

@@ -1,13 +1,16 @@
 //! The line of the decision log about an event, written after its answer is known.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
-use checkrein_core::{Event, EventKind};
+use checkrein_core::{Event, EventKind, Record};
+use checkrein_dialects::Dialect;
 
 use super::request::Request;
 use super::{AgentAdapter, AgentResponse, Phase};
 use crate::coverage::missed_in_turn;
 use crate::decision_log::Answered;
+use crate::recording::RecordedEvent;
 
 /// Maximum length of a directory in a line, in bytes.
 const MAX_PATH: usize = 4096;
@@ -17,8 +20,30 @@ const MAX_PATH: usize = 4096;
 pub(super) struct Logged {
     /// The event, if it was decoded.
     pub(super) event: Option<Event>,
+    /// Directory in which the agent called checkrein, if it was determined.
+    pub(super) dir: Option<PathBuf>,
     /// `true` if the user has turned the log off, or if the agent sends the same call under another name as well.
     pub(super) is_off: bool,
+    /// `true` if a file of the user starts the resident process.
+    pub(super) resident: bool,
+}
+
+/// An event that is in the decision log.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct LoggedEvent {
+    /// Its line.
+    pub line: String,
+    agent: &'static Dialect,
+    project: PathBuf,
+    event: Event,
+}
+
+impl LoggedEvent {
+    /// Returns the event with its record as a [`RecordedEvent`]. Secrets are not redacted. `None`: it has no JSON form.
+    pub fn recorded(&self, record: Option<&Record>) -> Option<String> {
+        serde_json::to_string(&RecordedEvent::new(self.agent, &self.project, &self.event, record)).ok()
+    }
 }
 
 impl AgentAdapter {
@@ -36,14 +61,19 @@ impl AgentAdapter {
     }
 
     /// Writes the line of an event. An event that cannot be decoded has none.
-    pub(super) fn log_decision(&self, request: &Request<'_>, logged: Logged, response: &AgentResponse, start: Instant) {
-        let (Some(log), Ok(payload)) = (&self.decision_log, &request.json) else { return };
+    pub(super) fn log_decision(
+        &self,
+        request: &Request<'_>,
+        logged: Logged,
+        response: &AgentResponse,
+        start: Instant,
+    ) -> Option<LoggedEvent> {
+        let (Some(log), Ok(payload)) = (&self.decision_log, &request.json) else { return None };
         if logged.is_off || self.is_trial || self.phase == Phase::Background {
-            return;
+            return None;
         }
-        let decoded = logged.event.or_else(|| self.agent.event(payload, self.event.as_deref()).ok());
-        let Some(event) = decoded else { return };
-        let project = self.dir.clone().map_or_else(std::env::current_dir, Ok);
+        let event = logged.event.or_else(|| self.agent.event(payload, self.event.as_deref()).ok())?;
+        let project = logged.dir.or_else(|| self.dir.clone().or_else(|| std::env::current_dir().ok()));
         let answered = Answered {
             agent: self.agent.name,
             payload,
@@ -52,8 +82,9 @@ impl AgentAdapter {
             answer: &response.answer,
             duration: start.elapsed(),
         };
-        let project = project.ok().map(|dir| dir.to_string_lossy().into_owned()).filter(|dir| dir.len() <= MAX_PATH);
-        // The answer is more important than the log.
-        let _ = log.append_answer(&answered, project);
+        let project = project.unwrap_or_default();
+        let shown = Some(project.to_string_lossy().into_owned()).filter(|dir| !dir.is_empty() && dir.len() <= MAX_PATH);
+        let line = log.append_answer(&answered, shown)?;
+        Some(LoggedEvent { line, agent: self.agent, project, event })
     }
 }

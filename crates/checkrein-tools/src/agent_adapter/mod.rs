@@ -25,8 +25,8 @@
 //! An agent starts a new process for every event. State that must outlive one event, such as the number of refused stops, is
 //! in small files of the user's state directory.
 
+mod approval;
 mod canary;
-mod confirmation;
 mod decision;
 mod depth;
 mod event_recording;
@@ -35,6 +35,7 @@ mod refused_prompt;
 mod repeat;
 mod request;
 mod response;
+mod self_answer;
 mod subagents;
 mod waiting_hooks;
 
@@ -52,6 +53,7 @@ use checkrein_dialects::{Answer, Dialect, HookSpec};
 use futures_util::future::{Either, select};
 
 use checkrein::audit::AuditEntry;
+use checkrein::handler::warm::WarmInterpreters;
 use checkrein::hook_files::{HookVars, Loaded, Locations, Skip, Sources};
 use checkrein::internal::{DEPTH, StopLimit};
 use checkrein::session_store::{FileSessionStore, MemorySessionStore, SessionStore};
@@ -61,7 +63,7 @@ use repeat::{Arrival, KeptAnswer};
 use request::Request;
 use response::Outcome;
 
-use crate::allow_once::WaitingCalls;
+use crate::approvals::ApprovalStore;
 use crate::decision_log::DecisionLog;
 use crate::install::Installer;
 use crate::lint;
@@ -72,6 +74,7 @@ const REAP_TIMEOUT: Duration = Duration::from_secs(2);
 /// I/O events per tick of the runtime. Hooks are few. The default of tokio (1024) allocates 12 KB per process.
 const IO_EVENTS: usize = 64;
 
+pub use decision::LoggedEvent;
 pub use failure_response::record_refusal;
 
 /// Answers the events of an agent. See the [module](self).
@@ -84,7 +87,7 @@ pub struct AgentAdapter {
     trust: Trust,
     dir: Option<PathBuf>,
     state: Option<PathBuf>,
-    waiting_calls: Option<WaitingCalls>,
+    approvals: Option<ApprovalStore>,
     /// State directory with the tokens of self-tests.
     canaries: Option<PathBuf>,
     on_failure: FailurePolicy,
@@ -95,6 +98,7 @@ pub struct AgentAdapter {
     is_trial: bool,
     recording: event_recording::RecordingSwitch,
     decision_log: Option<DecisionLog>,
+    interpreters: Option<Arc<dyn WarmInterpreters>>,
     phase: Phase,
 }
 
@@ -124,6 +128,10 @@ pub struct AgentResponse {
     pub has_background: bool,
     /// `true` if the call passed because the user had confirmed it. A confirmation is used once, so the answer is not kept.
     pub is_confirmed: bool,
+    /// The event in the decision log, for the resident process. `None`: it is not logged.
+    pub logged: Option<LoggedEvent>,
+    /// `true` if a file of the user starts the resident process when it does not run.
+    pub resident: bool,
 }
 
 impl AgentAdapter {
@@ -137,7 +145,7 @@ impl AgentAdapter {
             locations: None,
             trust: Trust::default(),
             dir: None,
-            waiting_calls: state.as_deref().map(WaitingCalls::in_state_directory),
+            approvals: state.as_deref().map(ApprovalStore::in_state_directory),
             canaries: state.clone(),
             state: state.map(|dir| dir.join("sessions")),
             on_failure: FailurePolicy::Closed,
@@ -149,6 +157,7 @@ impl AgentAdapter {
             phase: Phase::Foreground,
             recording: event_recording::RecordingSwitch::default(),
             decision_log: None,
+            interpreters: None,
         }
     }
 
@@ -174,7 +183,7 @@ impl AgentAdapter {
     pub fn locations(mut self, locations: Locations) -> Self {
         let state = locations.state_dir();
         self.trust = state.as_ref().map(Trust::in_dir).unwrap_or_default();
-        self.waiting_calls = state.as_deref().map(WaitingCalls::in_state_directory);
+        self.approvals = state.as_deref().map(ApprovalStore::in_state_directory);
         self.canaries.clone_from(&state);
         self.state = state.map(|dir| dir.join("sessions"));
         self.locations = Some(locations);
@@ -201,7 +210,7 @@ impl AgentAdapter {
     #[must_use]
     pub fn state(mut self, dir: impl Into<PathBuf>) -> Self {
         let dir = dir.into();
-        self.waiting_calls = Some(WaitingCalls::in_state_directory(&dir));
+        self.approvals = Some(ApprovalStore::in_state_directory(&dir));
         self.state = Some(dir);
         self
     }
@@ -233,6 +242,13 @@ impl AgentAdapter {
     #[must_use]
     pub fn decision_log(mut self, log: DecisionLog) -> Self {
         self.decision_log = Some(log);
+        self
+    }
+
+    /// Runs Python and Node hooks in interpreters of this pool, if it has one that waits.
+    #[must_use]
+    pub fn interpreters(mut self, pool: Arc<dyn WarmInterpreters>) -> Self {
+        self.interpreters = Some(pool);
         self
     }
 
@@ -285,12 +301,14 @@ impl AgentAdapter {
         let start = Instant::now();
         let request = self.read(payload);
         let mut logged = decision::Logged::default();
-        let response = checkrein_core::catch_panic(|| request.adapter.try_answer(&request, &mut logged))
+        let mut response = checkrein_core::catch_panic(|| request.adapter.try_answer(&request, &mut logged))
             .unwrap_or_else(|panic| {
                 request.adapter.fail(request.kind(), &format!("checkrein panicked: {panic}"), None)
             });
+        response.resident = logged.resident;
         // The answer stands, whatever happens to the log.
-        let _ = checkrein_core::catch_panic(|| request.adapter.log_decision(&request, logged, &response, start));
+        let logged = checkrein_core::catch_panic(|| request.adapter.log_decision(&request, logged, &response, start));
+        response.logged = logged.unwrap_or_default();
         response
     }
 
@@ -298,9 +316,10 @@ impl AgentAdapter {
     pub fn refuse(&self, payload: &[u8], why: &str) -> AgentResponse {
         let start = Instant::now();
         let request = self.read(payload);
-        let response = request.adapter.fail(request.kind(), why, None);
+        let mut response = request.adapter.fail(request.kind(), why, None);
         let logged = decision::Logged::default();
-        let _ = checkrein_core::catch_panic(|| request.adapter.log_decision(&request, logged, &response, start));
+        let logged = checkrein_core::catch_panic(|| request.adapter.log_decision(&request, logged, &response, start));
+        response.logged = logged.unwrap_or_default();
         response
     }
 
@@ -342,11 +361,12 @@ impl AgentAdapter {
                 );
             }
         };
-        if self.may_confirm_itself(json.as_str()) {
+        logged.dir = Some(dir.clone());
+        if self.may_answer_itself(json.as_str()) {
             // An event that cannot be decoded is denied below, if a hook matches it.
             decoded = decoded.or_else(|| decode().ok());
-            if let Some(event) = decoded.as_ref().filter(|event| self.confirms_itself(event, &dir)) {
-                return self.deny_confirmation(event);
+            if let Some(event) = decoded.as_ref().filter(|event| self.answers_itself(event, &dir)) {
+                return self.deny_self_answer(event);
             }
             if let Some(event) = decoded.as_ref().filter(|event| self.agent.is_gate(&event.kind()))
                 && let Some(token) = self.canary_in(json.as_str())
@@ -372,6 +392,7 @@ impl AgentAdapter {
             sources.only(&filter).load()
         };
         logged.is_off = !loaded.log;
+        logged.resident = loaded.resident;
         if self.has_needed_entries && *filter.kind() == EventKind::SessionStart {
             let installer = Installer::reader(&dir, self.locations.clone().unwrap_or_default());
             loaded.diagnostics.extend(lint::missing_entries_of(&installer, self.installed_agent()));
@@ -475,6 +496,7 @@ impl AgentAdapter {
         dir: &Path,
         depth: u32,
     ) -> AgentResponse {
+        let start = Instant::now();
         let mut notes: Vec<_> = note.into_iter().collect();
         let skip = Skip::from_env();
         if !skip.is_empty() && !loaded.hooks.is_empty() {
@@ -569,6 +591,9 @@ impl AgentAdapter {
         if let Some(compat) = loaded.compat {
             engine = engine.compat(compat);
         }
+        if let Some(pool) = &self.interpreters {
+            engine = engine.interpreters(Arc::clone(pool));
+        }
         let engine = engine.build();
         let fired = {
             let _inside = runtime.enter();
@@ -580,16 +605,19 @@ impl AgentAdapter {
         if fired.is_none() || has_sandbox {
             checkrein_process::reap_dropped(REAP_TIMEOUT);
         }
+        let answered = fired.and_then(|(verdict, mut record)| {
+            let judged =
+                approval::Judged { event: &event, engine: &engine, runtime: &runtime, loaded: &loaded, dir, start };
+            Some((self.answer_questions(&judged, verdict, &mut record, &mut notes)?, record))
+        });
         if self.skip_cleanup {
             let _ = (ManuallyDrop::new(engine), ManuallyDrop::new(runtime));
         }
-        let Some((verdict, record)) = fired else {
+        let Some((answered, record)) = answered else {
             let why = "interrupted before all hooks finished";
             return self.fail(Some(event.kind()), why, Some((&loaded, dir)));
         };
-        let decision = verdict.decision();
-        let (verdict, confirm_with) = self.confirm(&event, verdict, (&loaded, dir), &mut notes);
-        let is_confirmed = verdict.decision() != decision;
+        let approval::Answered { verdict, confirm_with, is_confirmed } = answered;
         (outcome.record, outcome.confirm_with) = (Some(record), confirm_with);
         let response = self.respond(&event, verdict, Outcome { notes, ..outcome });
         AgentResponse { has_background, is_confirmed, ..response }

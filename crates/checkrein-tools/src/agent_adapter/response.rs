@@ -68,14 +68,7 @@ impl AgentAdapter {
         let is_delivered = answer.user_message_included;
         let undelivered = notes.iter().filter(|_| !is_delivered).chain(&answer.notes).chain(&added).cloned().collect();
         notes.extend(answer.notes.iter().cloned().chain(added));
-        AgentResponse {
-            answer,
-            record,
-            notes,
-            undelivered_notes: undelivered,
-            has_background: false,
-            is_confirmed: false,
-        }
+        AgentResponse { answer, record, notes, undelivered_notes: undelivered, ..AgentResponse::default() }
     }
 
     /// Background hooks have no answer: their agent does not wait for it.

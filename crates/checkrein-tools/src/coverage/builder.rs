@@ -83,6 +83,13 @@ impl Builder {
         }
     }
 
+    /// Sets the program of the agent. The first one counts.
+    pub(super) fn surface(&mut self, surface: &str) {
+        if self.session.surface.is_none() && !surface.is_empty() {
+            self.session.surface = Some(name(surface));
+        }
+    }
+
     /// Checks the version of the agent or its format.
     pub(super) fn version(&mut self, version: &str) {
         if self.session.version.as_deref() == Some(version) {
@@ -118,7 +125,7 @@ impl Builder {
             subagent: new.subagent,
             outcome: Outcome::Pending,
             asked: None,
-            hook_failed: false,
+            hook_failure: None,
             unclear: None,
         });
     }

@@ -19,6 +19,8 @@ pub struct Session {
     pub project: Option<String>,
     /// Version of the agent or of its format.
     pub version: Option<String>,
+    /// Program of the agent, such as its terminal or its desktop program, if the files name it.
+    pub surface: Option<String>,
     /// All tool calls, in the order of the files.
     pub calls: Vec<ToolCall>,
     /// Number of lines, messages or rows.
@@ -57,10 +59,25 @@ pub struct ToolCall {
     pub outcome: Outcome,
     /// `true` if the agent asked the user. `None`: its files do not say.
     pub asked: Option<bool>,
-    /// `true` if the agent reports that its hook failed.
-    pub hook_failed: bool,
+    /// Failure of checkrein that the agent reports.
+    pub hook_failure: Option<HookFailure>,
     /// Reason why the state of this call is unknown.
     pub unclear: Option<&'static str>,
+}
+
+/// Failure of a call of checkrein, as the agent's files report it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HookFailure {
+    /// Failure: checkrein could not be started, or exited without an answer.
+    Failed,
+    /// The agent ended it at its timeout.
+    TimedOut {
+        /// The timeout in milliseconds, if the agent reports it.
+        limit: Option<u64>,
+    },
+    /// The agent ended it before it answered, and does not report a timeout.
+    Cancelled,
 }
 
 /// A sub-agent.

@@ -21,14 +21,16 @@ mod places;
 mod reasons;
 mod records;
 mod report;
+mod settings;
 mod turn;
 
-pub use call::{Outcome, Session, Subagent, ToolCall};
+pub use call::{HookFailure, Outcome, Session, Subagent, ToolCall};
 pub use formats::{FORMATS, Format};
 pub use places::Places;
 pub use reasons::Reason;
 pub use records::{Records, RecordsError, Window};
-pub use report::{CallReport, Counts, Filter, Report, SessionReport, Setup, State};
+pub use report::{CallReport, Counts, Filter, Report, SessionReport, State};
+pub use settings::Setup;
 pub use turn::missed_in_turn;
 
 use std::path::Path;

@@ -1,13 +1,19 @@
-//! Reasons why a call has no record, as far as the logs and the settings tell them.
+//! Reasons why a call has no record, as far as the logs, the session files and the settings tell them.
+//!
+//! A reason states only what these files show. Without evidence, the text says no more than that no record exists.
 
-use checkrein_dialects::Dialect;
+use std::rc::Rc;
+
+use checkrein_core::EventKind;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::call::{Session, ToolCall};
+use super::call::{HookFailure, Session, ToolCall};
 use super::join::Tools;
-use super::records::{Rec, RecordedEvent, Records, Source};
-use super::report::{Setup, State};
+use super::records::{Rec, RecordedEvent, Source};
+use super::report::{Known, State};
+use super::settings::AgentSettings;
+use crate::install::is_older;
 
 /// A reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
@@ -26,24 +32,27 @@ pub(super) fn reason(code: &'static str, text: impl Into<String>) -> Reason {
 pub(super) struct Evidence<'a> {
     agent: &'static str,
     id: String,
-    pub(super) title: &'static str,
-    pub(super) records: &'a Records,
-    pub(super) setup: &'a Setup,
-    pub(super) own: Vec<&'a Rec>,
-    pub(super) tools: Tools,
+    version: Option<String>,
+    surface: Option<String>,
+    title: &'static str,
+    known: &'a Known<'a>,
+    own: Vec<&'a Rec>,
+    tools: Tools,
+    settings: Option<Rc<AgentSettings>>,
 }
 
 impl<'a> Evidence<'a> {
-    pub(super) fn new(session: &Session, title: &'static str, records: &'a Records, setup: &'a Setup) -> Self {
-        let own = records.of_session(session.agent, &session.id).iter().collect();
+    pub(super) fn new(session: &Session, title: &'static str, known: &'a Known<'a>) -> Self {
         Self {
             agent: session.agent,
             id: session.id.clone(),
+            version: session.version.clone(),
+            surface: session.surface.clone(),
             title,
-            records,
-            setup,
-            own,
+            known,
+            own: known.records.of_session(session.agent, &session.id).iter().collect(),
             tools: Tools::new(session.agent),
+            settings: known.settings.of(known.setup, session, title),
         }
     }
 
@@ -52,11 +61,13 @@ impl<'a> Evidence<'a> {
         if let Some(text) = call.unclear {
             return (State::CannotTell, reason("not_listed", text));
         }
-        if call.hook_failed {
-            let text = format!("{} reports that its hook failed; checkrein gave no answer", self.title);
-            return (State::NotJudged, reason("hook_failed", text));
+        if let Some(failure) = call.hook_failure {
+            return (State::NotJudged, self.failed(failure));
         }
-        let window = self.records.window;
+        if let Some(reason) = self.old_version() {
+            return (State::NotJudged, reason);
+        }
+        let window = self.known.records.window;
         let is_before = |time: Option<Timestamp>| window.first.zip(time).is_some_and(|(first, time)| time < first);
         if self.own.iter().any(|rec| rec.source == Source::Log) {
             if is_before(call.time) && !window.has_start {
@@ -68,10 +79,10 @@ impl<'a> Evidence<'a> {
             let text = "only the audit log covers this call, and it has no line for calls that no hook matched";
             return (State::CannotTell, reason("audit_only", text));
         }
-        if !self.setup.log_is_on {
+        if !self.known.setup.log_is_on {
             return (State::CannotTell, reason("log_off", "the decision log is off (`log: false`)"));
         }
-        if let Some(other) = self.records.other_agent(self.agent, &self.id) {
+        if let Some(other) = self.known.records.other_agent(self.agent, &self.id) {
             let text =
                 format!("no record for {}; checkrein recorded a session with this id for agent `{other}`", self.title);
             return (State::NotJudged, reason("other_agent", text));
@@ -90,28 +101,64 @@ impl<'a> Evidence<'a> {
             let text = "the decision log has no lines, and the audit log has none of this session";
             return (State::CannotTell, reason("no_log", text));
         }
-        (State::NotJudged, self.unseen_session())
+        (State::NotJudged, self.unseen_session(call))
     }
 
     fn rotated(&self) -> Reason {
-        let first = self.records.window.first.map(|first| format!("{first:.0}")).unwrap_or_default();
+        let first = self.known.records.window.first.map(|first| format!("{first:.0}")).unwrap_or_default();
         reason("rotated", format!("the decision log starts at {first}; older lines were removed"))
+    }
+
+    /// The agent reports that it called checkrein, and that it got no answer.
+    fn failed(&self, failure: HookFailure) -> Reason {
+        let title = self.title;
+        match failure {
+            HookFailure::Failed => {
+                reason("hook_failed", format!("{title} reports that its hook failed; checkrein gave no answer"))
+            }
+            HookFailure::TimedOut { limit } => {
+                let limit = limit.map(|limit| format!(" of {} s", limit / 1000)).unwrap_or_default();
+                reason(
+                    "hook_timeout",
+                    format!("{title} reports that it ended checkrein at the timeout{limit} of its entry"),
+                )
+            }
+            HookFailure::Cancelled => {
+                let text = format!("{title} reports that it ended checkrein before it answered, and names no timeout");
+                reason("hook_cancelled", text)
+            }
+        }
+    }
+
+    /// The version of the agent has no event before tools.
+    fn old_version(&self) -> Option<Reason> {
+        let row = checkrein_dialects::find(self.agent)?.row(&EventKind::PreToolUse)?;
+        let (since, version) = (row.since?, self.version.as_deref()?);
+        if !is_older(version, since) {
+            return None;
+        }
+        let text = format!("{} {version} has no event `{}`; it exists since {since}", self.title, row.name);
+        Some(reason("agent_version", text))
     }
 
     /// checkrein was called in this session, but not for this call.
     fn seen_session(&self, call: &ToolCall) -> Reason {
+        let first = self.own.iter().filter_map(|rec| rec.time).min();
+        if let Some(first) = first.filter(|first| call.time.is_some_and(|time| time < *first)) {
+            let text = format!("checkrein recorded the first event of this session at {first:.0}, after this call");
+            return reason("before_first_event", text);
+        }
         let gates = || self.own.iter().filter(|rec| rec.event == RecordedEvent::Gate);
         if gates().next().is_none() {
-            let text = format!(
-                "{} called checkrein for other events only: its settings have no entry for tool calls",
-                self.title
-            );
-            return reason("event_not_hooked", text);
+            return self.settings.as_ref().and_then(|settings| settings.reason(call)).unwrap_or_else(|| {
+                let text = format!("{} called checkrein for other events of this session only", self.title);
+                reason("event_not_hooked", text)
+            });
         }
         if let Some(subagent) = &call.subagent {
             let is_seen = subagent.id.as_deref().is_some_and(|id| {
                 gates().any(|rec| rec.subagent.as_deref() == Some(id))
-                    || !self.records.of_session(self.agent, id).is_empty()
+                    || !self.known.records.of_session(self.agent, id).is_empty()
             });
             if !is_seen {
                 let kind = subagent.kind.as_deref().or(subagent.id.as_deref()).unwrap_or("unknown");
@@ -120,36 +167,46 @@ impl<'a> Evidence<'a> {
             }
         }
         if !gates().any(|rec| self.tools.are_same(&call.tool, rec.tool.as_deref())) {
-            let text = format!(
-                "{} called checkrein for other tools only: the matcher of its entry, or a tool without hooks",
-                self.title
-            );
-            return reason("tool_unseen", text);
+            return self.settings.as_ref().and_then(|settings| settings.matcher_reason(call)).unwrap_or_else(|| {
+                let text = format!("{} called checkrein for other tools of this session only", self.title);
+                reason("tool_unseen", text)
+            });
         }
         let text =
-            format!("{} did not call checkrein for this call, or ended it before it answered (timeout)", self.title);
+            format!("{} called checkrein for other calls of this tool, and no record of this one exists", self.title);
         reason("call_unseen", text)
     }
 
     /// checkrein was never called in this session.
-    fn unseen_session(&self) -> Reason {
-        let dialect: Option<&'static Dialect> = checkrein_dialects::find(self.agent);
-        match dialect.and_then(|dialect| self.setup.is_installed(dialect.name)) {
-            Some(false) => {
-                let text = format!(
-                    "checkrein has no entry in the settings of {} now; run `checkrein install {}`",
-                    self.title, self.agent
-                );
-                reason("not_installed", text)
-            }
-            _ => {
-                let text = format!(
-                    "no event of this session reached checkrein: {} did not trust or load its entry, or the session ran on \
-                     another surface",
-                    self.title
-                );
-                reason("session_unseen", text)
-            }
+    fn unseen_session(&self, call: &ToolCall) -> Reason {
+        let title = self.title;
+        let first = self.known.records.first_of_agent(self.agent);
+        let is_before = first.zip(call.time).is_some_and(|(first, time)| time < first);
+        if let Some(first) = first.filter(|_| is_before && self.known.records.window.has_start) {
+            let text = format!("checkrein recorded the first event of {title} at {first:.0}, after this call");
+            return reason("before_agent", text);
         }
+        if let Some(found) = self.settings.as_ref().and_then(|settings| settings.reason(call)) {
+            return found;
+        }
+        if let Some(surface) = &self.surface
+            && let Some(seen) = self.known.surfaces.get(self.agent)
+            && !seen.is_empty()
+            && !seen.contains(surface)
+        {
+            let seen: Vec<_> = seen.iter().map(|name| format!("`{name}`")).collect();
+            let text = format!(
+                "this session ran in `{surface}`; checkrein recorded sessions of {title} in {} only",
+                seen.join(", ")
+            );
+            return reason("other_surface", text);
+        }
+        if let Some(changed) = self.settings.as_ref().and_then(|settings| settings.changed_after(call)) {
+            let text = format!(
+                "no event of this session reached checkrein; the settings of {title} changed after this call, at {changed:.0}"
+            );
+            return reason("settings_changed", text);
+        }
+        reason("session_unseen", format!("no event of this session reached checkrein; {title} did not call its hooks"))
     }
 }

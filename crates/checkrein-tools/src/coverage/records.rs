@@ -92,6 +92,8 @@ pub struct Records {
     agents: HashMap<String, HashSet<String>>,
     /// Gate records with long ids, by agent and id. Such ids are never used again.
     by_long_id: HashMap<(String, String), Vec<Rec>>,
+    /// Time of the first line of each agent in the decision log.
+    first_of_agent: HashMap<String, Timestamp>,
     pub(super) window: Window,
 }
 
@@ -127,6 +129,10 @@ impl Records {
         window.has_log = true;
         window.last = time.or(window.last);
         let agent = base(&entry.agent).to_owned();
+        if let (Some(time), EntryKind::Event) = (time, entry.kind) {
+            let first = self.first_of_agent.entry(agent.clone()).or_insert(time);
+            *first = time.min(*first);
+        }
         let event = RecordedEvent::named(&entry.event);
         let (Some(session), EntryKind::Event) = (entry.session.clone(), entry.kind) else { return };
         let answer = entry.answer();
@@ -195,6 +201,11 @@ impl Records {
     /// Returns the gate records with a long id, whatever their session.
     pub(super) fn with_long_id(&self, agent: &str, id: &str) -> &[Rec] {
         self.by_long_id.get(&(agent.to_owned(), id.to_owned())).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the time of the first line of an agent in the decision log.
+    pub(super) fn first_of_agent(&self, agent: &str) -> Option<Timestamp> {
+        self.first_of_agent.get(agent).copied()
     }
 
     /// Returns another agent that recorded this session.

@@ -1,6 +1,6 @@
 //! [`Report`]: the state of every call, with counts per session and a summary.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -15,6 +15,7 @@ use super::join::{Match, join};
 use super::places::Places;
 use super::reasons::{Evidence, Reason, reason};
 use super::records::{Records, RecordsError, Window};
+use super::settings::{KnownSettings, Setup};
 use crate::decision_log::DecisionLog;
 
 /// Age up to which a call without a result may still be on its way to checkrein.
@@ -217,22 +218,6 @@ pub struct Filter {
     pub since: Option<Timestamp>,
 }
 
-/// The user's settings.
-#[derive(Debug, Clone, Default)]
-pub struct Setup {
-    /// `true` if the decision log is on.
-    pub log_is_on: bool,
-    /// Agents with an entry of checkrein, and agents without one.
-    pub installed: Vec<(&'static str, bool)>,
-}
-
-impl Setup {
-    /// Returns whether checkrein has an entry in the settings of an agent. `None`: unknown.
-    pub(super) fn is_installed(&self, agent: &str) -> Option<bool> {
-        self.installed.iter().find(|(name, _)| *name == agent).map(|(_, is_installed)| *is_installed)
-    }
-}
-
 impl Report {
     /// Reads all session files and logs.
     ///
@@ -260,8 +245,14 @@ impl Report {
             sessions.iter().flat_map(|session| subagents(session).into_iter().chain([session.id.clone()])).collect();
         let records = Records::read(log, audit, &ids)?;
         let mut report = Self { problems, window: records.window, ..Self::default() };
+        let known = Known {
+            records: &records,
+            setup,
+            settings: KnownSettings::default(),
+            surfaces: surfaces(&sessions, &records),
+        };
         for session in sessions {
-            report.add(session, &records, filter, setup);
+            report.add(session, &known, filter);
         }
         report.sessions.sort_by(|a, b| (a.agent, &a.first, &a.session).cmp(&(b.agent, &b.first, &b.session)));
         report.summary = report.summarize();
@@ -273,10 +264,10 @@ impl Report {
         self.window
     }
 
-    fn add(&mut self, mut session: Session, records: &Records, filter: &Filter, setup: &Setup) {
+    fn add(&mut self, mut session: Session, known: &Known<'_>, filter: &Filter) {
         let title = Format::of(session.agent).map_or(session.agent, |format| format.title);
-        let matches = join(&session, records);
-        let evidence = Evidence::new(&session, title, records, setup);
+        let matches = join(&session, known.records);
+        let evidence = Evidence::new(&session, title, known);
         let (mut counts, mut first) = (Counts::default(), None);
         let now = Timestamp::now();
         for (call, found) in std::mem::take(&mut session.calls).into_iter().zip(matches) {
@@ -366,6 +357,24 @@ impl Report {
         }
         groups
     }
+}
+
+/// Everything that explains calls without a record.
+pub(super) struct Known<'a> {
+    pub(super) records: &'a Records,
+    pub(super) setup: &'a Setup,
+    pub(super) settings: KnownSettings,
+    /// Surfaces of sessions with records, by agent.
+    pub(super) surfaces: HashMap<&'static str, BTreeSet<String>>,
+}
+
+/// Returns the surfaces of the sessions that have records.
+fn surfaces(sessions: &[Session], records: &Records) -> HashMap<&'static str, BTreeSet<String>> {
+    let mut seen: HashMap<_, BTreeSet<_>> = HashMap::new();
+    for session in sessions.iter().filter(|session| !records.of_session(session.agent, &session.id).is_empty()) {
+        seen.entry(session.agent).or_default().extend(session.surface.clone());
+    }
+    seen
 }
 
 /// Names the agent or sub-agent that made a call.

@@ -68,8 +68,17 @@ impl DecisionLog {
         Follow::new(&self.path)
     }
 
-    pub(crate) fn append_answer(&self, answered: &Answered<'_>, project: Option<String>) -> io::Result<()> {
-        if answered.is_logged() { self.append(answered.entry(project)) } else { Ok(()) }
+    /// Appends the line of an answer, and returns it, also if it could not be written. `None`: the event does not belong in the log.
+    pub(crate) fn append_answer(&self, answered: &Answered<'_>, project: Option<String>) -> Option<String> {
+        if !answered.is_logged() {
+            return None;
+        }
+        let mut entry = answered.entry(project);
+        entry.time = now();
+        let line = entry.line();
+        // The answer is more important than the log.
+        let _ = self.append_line(&line, entry.time);
+        Some(line)
     }
 
     /// Appends an entry. Sets its time.
@@ -79,16 +88,19 @@ impl DecisionLog {
     pub fn append(&self, mut entry: DecisionEntry) -> io::Result<()> {
         entry.time = now();
         let line = entry.line();
-        let mut file = line_file::open(&self.path)?;
-        let mut length = file.metadata()?.len();
+        self.append_line(&line, entry.time)
+    }
+
+    fn append_line(&self, line: &str, time: String) -> io::Result<()> {
+        let (mut file, mut length) = line_file::open_with_size(&self.path)?;
         if length > 0 && length.saturating_add(line.len() as u64) > self.max_size {
             file = self.rotate(file)?;
             length = file.metadata()?.len();
         }
         if length == 0 && !self.previous().exists() {
             let mut start = DecisionEntry::start();
-            start.time.clone_from(&entry.time);
-            return file.write_all((start.line() + &line).as_bytes());
+            start.time = time;
+            return file.write_all((start.line() + line).as_bytes());
         }
         file.write_all(line.as_bytes())
     }

@@ -78,7 +78,7 @@ fn calls(agent: &'static Dialect, place: &Locations, loaded: &Loaded, log: &Deci
     filter.agent = Some(Format::of(agent.name).filter(|format| format.agent == agent.name)?);
     filter.since = Timestamp::try_from(SystemTime::now() - DAY).ok();
     let audit = loaded.audit.as_ref().map_or_else(AuditLog::for_user, AuditLog::from_settings);
-    let setup = Setup { log_is_on: true, installed: vec![(agent.name, true)] };
+    let setup = Setup { log_is_on: true, installer: None };
     let places = Places::in_home(place.home.clone()?).with_variables();
     let counts = Report::look(&places, log, &audit, &filter, &setup).ok()?.counts;
     if counts.calls == 0 {

@@ -19,6 +19,7 @@ pub(super) fn section(doctor: &Doctor<'_>, loaded: &Loaded) -> Section {
     let mut checks = vec![found(loaded), approved(doctor.dir)];
     checks.extend(findings(doctor, loaded));
     checks.extend(open_gates(loaded));
+    checks.extend(warm(doctor.dir, loaded));
     Section { title: "hooks", is_agent: false, is_installed: false, version: None, checks }
 }
 
@@ -45,6 +46,38 @@ fn key(info: &HookInfo) -> (&str, Option<&str>, Option<u32>) {
 
 fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Hooks that run in warm interpreters while the resident process runs, and the reasons of other Python and Node hooks.
+#[cfg(target_os = "linux")]
+fn warm(dir: &Path, loaded: &Loaded) -> Option<Check> {
+    use checkrein::handler::HandlerEnv;
+    use checkrein::handler::warm::warm_state;
+
+    let env = HandlerEnv::new(dir, std::env::vars_os(), checkrein::Registry::new());
+    let (mut warm, mut cold) = (Vec::new(), Vec::new());
+    for hook in loaded.hooks.iter().filter(|hook| hook.state == HookState::Ready) {
+        match warm_state(hook, &env) {
+            Some(Ok(_)) => warm.push(format!("`{}`", hook.info.id)),
+            Some(Err(reason)) if !reason.is_other_program() => cold.push(format!("`{}` ({reason})", hook.info.id)),
+            _ => {}
+        }
+    }
+    let listed = |hooks: &[String]| hooks.iter().take(MAX_FINDINGS).cloned().collect::<Vec<_>>().join(", ");
+    let text = match (warm.is_empty(), cold.is_empty()) {
+        (true, true) => return None,
+        (false, true) => format!("with `checkrein serve`, these hooks run warm: {}", listed(&warm)),
+        (true, false) => format!("with `checkrein serve`, these hooks still run cold: {}", listed(&cold)),
+        (false, false) => {
+            format!("with `checkrein serve`, these hooks run warm: {}; cold: {}", listed(&warm), listed(&cold))
+        }
+    };
+    Some(Check::ok("warm interpreters", text))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn warm(_: &Path, _: &Loaded) -> Option<Check> {
+    None
 }
 
 /// Approvals of project hooks, as `checkrein trust check` reports them.

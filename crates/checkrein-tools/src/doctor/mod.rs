@@ -64,7 +64,8 @@ pub struct Check {
 }
 
 impl Check {
-    fn new(level: Level, name: &'static str, text: impl Into<String>) -> Self {
+    /// Check with this result, without a fix.
+    pub fn new(level: Level, name: &'static str, text: impl Into<String>) -> Self {
         Self { name, level, text: text.into(), fix: None }
     }
 

@@ -1,16 +1,9 @@
 //! Entries and programs that an installation writes for an agent.
 
-use std::time::Duration;
-
 use checkrein_core::{EventKind, FailurePolicy, RawJson, TimeClass};
 use checkrein_dialects::{Dialect, EventRow, HookSpec, PlainTextUse};
 
 use super::command::{Call, Program};
-
-/// Timeout of most entries. Longer than hooks run: checkrein enforces their timeouts itself.
-const LONG: Duration = Duration::from_secs(600);
-/// Timeout at events of an agent that exits while its user waits.
-const SHORT: Duration = Duration::from_secs(30);
 
 /// Options of the user.
 #[derive(Debug, Clone, Default)]
@@ -79,8 +72,7 @@ fn entry(
     choice: &Choice,
 ) -> HookSpec {
     let command = command(agent, row, program, choice);
-    let class = if row.kind.contract().time == TimeClass::Closing { SHORT } else { LONG };
-    let time = [row.timeout_cap, dialect.time.cap].into_iter().flatten().fold(class, Duration::min);
+    let time = dialect.entry_timeout(row);
     let mut spec = HookSpec::shell("checkrein", row.kind.clone(), command).dialect(dialect).timeout(time);
     let keys = agent.install.map(|table| table.entry_keys).unwrap_or_default();
     spec.unknown_keys.extend(keys.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())));

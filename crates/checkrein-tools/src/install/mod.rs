@@ -54,11 +54,14 @@ use checkrein_dialects::{Dialect, HostBehavior, InstallTable, SettingsPath};
 pub use command::Program;
 pub use error::InstallError;
 pub use needed::UncalledHook;
+pub(crate) use our_entries::is_own as is_own_command;
 pub use plan::{Applied, Change, ChangeResult, Plan};
 pub use status::{AgentTrust, Detected, EntryCommand, Installed, State, Status};
 pub use switches::SwitchedOff;
+pub(crate) use version::is_older;
 
 use checkrein::hook_files::Locations;
+use checkrein::internal::repository;
 use desired_entries::Choice;
 
 /// Edits the settings of agents. See the [module](self).
@@ -144,6 +147,13 @@ impl Installer {
     pub fn hooks_from(mut self, dir: impl Into<PathBuf>) -> Self {
         self.hooks_dir = Some(dir.into());
         self
+    }
+
+    /// Installer for agents that are started in another directory, with the same program.
+    pub(crate) fn in_directory(&self, dir: impl Into<PathBuf>) -> Self {
+        let dir = dir.into();
+        let root = repository(&dir).unwrap_or(&dir).to_owned();
+        Self { dir: root, hooks_dir: Some(dir), ..self.clone() }
     }
 
     /// Options of entries of this scope.

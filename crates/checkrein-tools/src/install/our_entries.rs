@@ -7,7 +7,7 @@ use super::command;
 use super::edit::{self, EditError};
 
 /// Returns `true` if the command was written by an installation for this agent.
-pub(super) fn is_own(command: &str, agent: &str) -> bool {
+pub(crate) fn is_own(command: &str, agent: &str) -> bool {
     command::read(command).is_some_and(|(_, call)| call.agent == agent)
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use checkrein::hook_files::UserDirs;
-use checkrein_core::{EventKind, Scope};
+use checkrein_core::{EventKind, Matcher, Scope};
 use checkrein_dialects::{CommandLine, Dialect, EventRow, HandlerSpec, HostBehavior};
 use checkrein_document::Format;
 use checkrein_process::HookCommand;
@@ -13,6 +13,7 @@ use checkrein_process::HookCommand;
 use super::command::{self, is_program, on_path};
 use super::desired_entries::{self, Choice};
 use super::our_entries::{has_ours, is_own, own_hooks, parse_tree};
+use super::version::is_older;
 use super::{Installer, Program, SwitchedOff, blocked_without_program, by_hand, file, removal_by_hand, version};
 
 /// Status of an agent.
@@ -56,12 +57,8 @@ impl Status {
 
     /// `true` if tools run when checkrein is killed, with this version of the agent. `None` if unknown.
     pub fn stays_open_with(&self, version: Option<&str>) -> Option<bool> {
-        let numbers = |version: &str| -> Vec<u64> {
-            let digits = |part: &str| part.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
-            version.split('.').map_while(digits).collect()
-        };
         let ignores_setting =
-            self.switch_since.zip(version).is_some_and(|(since, installed)| numbers(installed) < numbers(since));
+            self.switch_since.zip(version).is_some_and(|(since, installed)| is_older(installed, since));
         if ignores_setting { Some(true) } else { self.stays_open }
     }
 }
@@ -97,7 +94,7 @@ impl Detected {
 }
 
 /// Entries of checkrein in an agent's settings.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Installed {
     /// Scope of the settings.
@@ -154,13 +151,15 @@ pub enum AgentTrust {
 }
 
 /// Command of an entry.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct EntryCommand {
     /// Event, by the name of the agent.
     pub event: &'static str,
     /// Kind of the event.
     pub kind: EventKind,
+    /// Matcher of the entry, in the agent's grammar.
+    pub matcher: Matcher,
     /// Command, as the agent runs it.
     pub command: HookCommand,
 }
@@ -204,6 +203,7 @@ impl Installed {
 /// One of our hooks in an agent's settings.
 struct Entry {
     event: &'static EventRow,
+    matcher: Matcher,
     command: String,
 }
 
@@ -340,6 +340,7 @@ impl Installer {
             .map(|entry| EntryCommand {
                 event: entry.event.name,
                 kind: entry.event.kind.clone(),
+                matcher: entry.matcher.clone(),
                 command: match is_programs {
                     true => HookCommand::argv([installed.path.join(entry.event.name)]),
                     false => HookCommand::shell(&entry.command),
@@ -403,7 +404,8 @@ impl Installer {
             let CommandLine::Shell { text, .. } = &command.run else { continue };
             let rows = dialect.events.iter().filter(|row| spec.kinds.contains(&row.kind));
             if is_own(text, dialect.name) {
-                entries.extend(rows.map(|event| Entry { event, command: text.clone() }));
+                let entry = |event| Entry { event, matcher: spec.matcher.clone(), command: text.clone() };
+                entries.extend(rows.map(entry));
             }
         }
         let hooks = parse_tree(&text).map(|root| own_hooks(&root, dialect.name)).unwrap_or_default();
@@ -418,7 +420,7 @@ impl Installer {
         let Some(command) = desired_entries::script_command(&text).filter(|command| is_own(command, agent.name)) else {
             return Ok((Vec::new(), Texts::default()));
         };
-        let entry = |event| Entry { event, command: command.to_owned() };
+        let entry = |event| Entry { event, matcher: Matcher::everything(), command: command.to_owned() };
         let entries = desired_entries::events(agent, &Choice::default()).map(entry).collect();
         Ok((entries, Texts { code: Some(text), ..Texts::default() }))
     }
@@ -434,7 +436,7 @@ impl Installer {
             else {
                 continue;
             };
-            entries.push(Entry { event, command: command.to_owned() });
+            entries.push(Entry { event, matcher: Matcher::everything(), command: command.to_owned() });
             scripts.push(Script { event, is_executable: is_program(&path), text });
         }
         Ok((entries, Texts { scripts, ..Texts::default() }))

@@ -33,6 +33,15 @@ fn in_path(path: &Path, name: &str) -> Option<String> {
     Some(parts[at].to_owned())
 }
 
+/// Returns `true` if a version is older than another one, by the numbers at its start.
+pub(crate) fn is_older(version: &str, than: &str) -> bool {
+    let numbers = |version: &str| -> Vec<u64> {
+        let digits = |part: &str| part.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
+        version.split('.').map_while(digits).collect()
+    };
+    numbers(version) < numbers(than)
+}
+
 /// Returns `true` for at least two numbers with a dot between them, and an optional suffix.
 fn is_version(text: &str) -> bool {
     let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || ".-+_".contains(c));

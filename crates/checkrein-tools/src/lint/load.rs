@@ -26,7 +26,7 @@ pub fn load_errors(
     let problems = engine.problems();
     let mut found = Vec::new();
     for problem in problems.iter().filter(|problem| !problem.is_reported_in(diagnostics)) {
-        let Some(hook) = hooks.iter().find(|hook| hook.info == problem.hook) else { continue };
+        let Some(hook) = hooks.iter().find(|hook| is_about(problem, hook)) else { continue };
         let diagnostic = describe(problem, hook, dialect);
         if let Some(diagnostic) = diagnostic.filter(|diagnostic| !found.contains(diagnostic)) {
             found.push(diagnostic);
@@ -47,7 +47,7 @@ pub fn mark_broken(dialect: &'static Dialect, hooks: &mut [HookSpec], dir: &std:
             ProblemKind::Handler(problem) if problem.is_fatal => &problem.message,
             _ => continue,
         };
-        for hook in hooks.iter_mut().filter(|hook| hook.state == HookState::Ready && hook.info == problem.hook) {
+        for hook in hooks.iter_mut().filter(|hook| hook.state == HookState::Ready && is_about(&problem, hook)) {
             let Some(diagnostic) = describe(&problem, hook, dialect) else { continue };
             if diagnostic.severity != Severity::Error {
                 continue;
@@ -59,6 +59,12 @@ pub fn mark_broken(dialect: &'static Dialect, hooks: &mut [HookSpec], dir: &std:
         }
     }
     found
+}
+
+/// `true` if a problem is one of this hook. An engine adds to the declared properties of a hook, so these are not compared.
+fn is_about(problem: &Problem, hook: &HookSpec) -> bool {
+    let (found, own) = (&problem.hook, &hook.info);
+    found.id == own.id && found.source == own.source && found.dry_run == own.dry_run
 }
 
 fn describe(problem: &Problem, hook: &HookSpec, dialect: &Dialect) -> Option<Diagnostic> {

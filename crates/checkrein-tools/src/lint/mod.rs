@@ -86,6 +86,7 @@ fn lint_hook(hook: &HookSpec, env: &HandlerEnv) -> Vec<Diagnostic> {
     tools::matcher(hook, &mut found);
     tools::rule(hook, &mut found);
     rule::tests(hook, &mut found);
+    rule::effects(hook, &mut found);
     timeout(hook, &mut found);
     rule_with_option(hook, &mut found);
     if hook.info.dry_run && is_gate(hook) {

@@ -1,13 +1,15 @@
-//! Errors in the expressions of rules, with their places in the file, and rules without tests.
+//! Errors in the expressions and tests of rules, with their places in the file, and rules without tests or effect.
 
 use checkrein::policy::{Rule, RuleError};
+use checkrein_core::{BlockEffect, Target};
 use checkrein_dialects::config::{Diagnostic, Location};
-use checkrein_dialects::{HandlerSpec, HookSpec, RuleSpec};
+use checkrein_dialects::{HandlerSpec, HookSpec, RuleDecision, RuleSpec};
 use checkrein_document::{LineIndex, Node, Span};
 use checkrein_expression::Span as ExpressionSpan;
 
 use super::place::{Part, entry_of};
-use super::{for_hook, read_text, with_help};
+use super::{for_hook, location, read_text, with_help};
+use crate::rule_tests::TestCase;
 
 /// Returns the error of a rule that does not compile, at its place in the file.
 pub(super) fn error(hook: &HookSpec) -> Option<Diagnostic> {
@@ -26,6 +28,16 @@ pub(super) fn tests(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
     if spec.pack_rule.is_some() {
         return;
     }
+    for test in &spec.tests {
+        if let Err(error) = TestCase::parse(&test.json) {
+            let diagnostic = for_hook(hook, Part::Entry, "bad-test", &format!("a test cannot run: {error}"));
+            let text = hook.info.source.file.as_deref().and_then(read_text);
+            found.push(match text {
+                Some(text) => diagnostic.at(location(&text, test.line)),
+                None => diagnostic,
+            });
+        }
+    }
     let missing = match (has_test(spec, false), has_test(spec, true)) {
         (true, true) => return,
         (false, false) => "the rule has no tests",
@@ -33,6 +45,26 @@ pub(super) fn tests(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
         (true, false) => "the rule has no test in which it does not apply",
     };
     found.push(for_hook(hook, Part::Entry, "untested-rule", missing));
+}
+
+/// Warns about an effect that none of the rule's events has.
+pub(super) fn effects(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
+    let HandlerSpec::Rule(spec) = &hook.handler else { return };
+    let mut unused = Vec::new();
+    if let Some((decision @ (RuleDecision::Deny | RuleDecision::Ask), _)) = &spec.decision
+        && hook.kinds.iter().all(|kind| kind.contract().block == BlockEffect::Ignored)
+    {
+        unused.push(decision.name());
+    }
+    if !spec.rewrite.is_empty() && !hook.kinds.iter().any(|kind| kind.contract().rewrites.contains(&Target::Input)) {
+        unused.push("rewrite");
+    }
+    let names: Vec<_> =
+        hook.kinds.iter().map(|kind| format!("`{}`", hook.dialect.name_of(kind).unwrap_or(kind.name()))).collect();
+    for key in unused {
+        let text = format!("`{key}` has no effect at {}", names.join(", "));
+        found.push(for_hook(hook, Part::Entry, "unused-effect", &text));
+    }
 }
 
 /// `true` if the rule has a test that wants no effect, or one that wants an effect.

@@ -55,6 +55,18 @@ pub const RULES: &[LintRule] = &[
         severity: RuleSeverity::Warning,
     },
     LintRule {
+        code: "bad-test",
+        help: "correct the test; `checkrein test` runs it",
+        explanation: "A test of a rule has an unknown key, no call or no valid `want`, so it cannot run.",
+        severity: RuleSeverity::Error,
+    },
+    LintRule {
+        code: "unused-effect",
+        help: "use another event, such as `PreToolUse`, or remove the key",
+        explanation: "The rule denies, asks or rewrites at events at which agents ignore that.",
+        severity: RuleSeverity::Warning,
+    },
+    LintRule {
         code: "script-missing",
         help: "check the path; relative paths start in the agent's working directory",
         explanation: "The hook runs a script that does not exist. The shell exits with 127. Most agents treat that as a \

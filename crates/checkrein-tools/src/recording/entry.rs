@@ -93,7 +93,11 @@ impl Entry {
         self.redaction && self.event.to_json().contains("[redacted:")
     }
 
-    pub(super) fn from_json(line: u64, json: &RawJson) -> Result<Self, String> {
+    /// Reads an entry. `line` is only a label.
+    ///
+    /// # Errors
+    /// The text is no entry. The message says why.
+    pub fn from_json(line: u64, json: &RawJson) -> Result<Self, String> {
         if json.entries().is_none() {
             return Err("the line must be a JSON object".to_owned());
         }

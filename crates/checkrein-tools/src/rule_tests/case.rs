@@ -150,11 +150,15 @@ impl TestCase {
             };
             return Err(CaseError(format!("unknown key `{unknown}`; {hint}")));
         }
-        let want = members.remove("want").unwrap_or_default();
-        let want = want.as_str().and_then(|word| Effect::NAMES.iter().find(|(name, _)| *name == word));
+        let written = members.remove("want").unwrap_or_default();
+        let want = written.as_str().and_then(|word| Effect::NAMES.iter().find(|(name, _)| *name == word));
         let Some((_, want)) = want else {
             let names: Vec<_> = Effect::NAMES.iter().map(|(name, _)| *name).collect();
-            return Err(CaseError(format!("the test needs `want`: one of {}", names.join(", "))));
+            let names = names.join(", ");
+            return Err(CaseError(match written.as_str() {
+                Some(word) => format!("`want: {word}` is unknown; use one of {names}"),
+                None => format!("the test needs `want`: one of {names}"),
+            }));
         };
         let text = members.remove("text").and_then(|text| text.as_str().map(str::to_owned));
         let written: Written = serde_json::from_value(value).map_err(|error| CaseError(error.to_string()))?;
@@ -167,7 +171,10 @@ impl TestCase {
     }
 
     /// Returns the event and the state around it.
-    pub(super) fn facts(&self, hook: &HookSpec) -> Result<(Event, FactContext), String> {
+    ///
+    /// # Errors
+    /// The call is not valid.
+    pub fn facts(&self, hook: &HookSpec) -> Result<(Event, FactContext), String> {
         let written = &self.written;
         let cwd = match &written.cwd {
             Some(cwd) => Path::new(PROJECT).join(with_home(cwd)),

@@ -13,8 +13,8 @@ mod payload;
 mod rule;
 
 pub use outputs::{
-    bench, check, convert, doctor, effective, events, explain, facts, init, install, list, packs, say, status, trust,
-    trust_done, trust_lock, try_call,
+    bench, check, convert, doctor, effective, events, explain, facts, init, install, list, packs, say, serve_status,
+    status, trust, trust_done, trust_lock, try_call,
 };
 pub use payload::payload;
 
@@ -51,11 +51,14 @@ pub const ALL: &[Schema] = &[
     Schema { name: "session", about: "scripts for `simulate`", make: session },
     Schema { name: "test-cases", about: "test files for `test`", make: test_cases },
     Schema { name: "test-report", about: "output of `test --json`", make: test_report },
+    Schema { name: "approval", about: "a question that waits for the user, and its answer", make: approval },
+    Schema { name: "approvals", about: "output of `approvals --json`", make: approvals },
     Schema { name: "audit-line", about: "lines of the audit log", make: audit_line },
     Schema { name: "audit", about: "output of `audit --json`: result of `verify`, or a list of lines", make: audit },
     Schema { name: "audit-dry-runs", about: "output of `audit dry-runs --json`", make: audit_dry_runs },
     Schema { name: "log-line", about: "lines of the decision log, and of `log --follow --json`", make: log_line },
     Schema { name: "log", about: "output of `log --json`", make: log },
+    Schema { name: "serve-status", about: "output of `serve status --json`", make: serve_status },
     Schema { name: "coverage", about: "output of `coverage --json`", make: coverage },
     Schema { name: "recording", about: "lines of recordings of `record`", make: recording },
     Schema { name: "record-status", about: "output of `record --json`", make: record_status },
@@ -87,6 +90,22 @@ pub const ALL: &[Schema] = &[
 /// Finds the schema with this name.
 pub fn find(name: &str) -> Option<&'static Schema> {
     ALL.iter().find(|schema| schema.name == name)
+}
+
+/// Schema of the key `approval_webhook`.
+fn approval_webhook() -> Value {
+    json!({
+        "type": "object",
+        "description": "Endpoint that the resident process tells about questions that wait for you. Managed and user files only.",
+        "properties": {
+            "url": { "type": "string" },
+            "secret": { "type": "string", "description": "Secret of the signatures (Standard Webhooks). `$NAME` is replaced by a variable of `allowedEnvVars`. Without a secret, requests are not signed, and no answer is accepted." },
+            "ca_file": { "type": "string" },
+            "allowedEnvVars": { "type": "array", "items": { "type": "string" } },
+        },
+        "required": ["url"],
+        "additionalProperties": false,
+    })
 }
 
 /// Schema of config files.
@@ -138,10 +157,14 @@ pub fn config() -> Value {
             "disableAllHooks": flag("`true` disables all hooks except managed ones."),
             "unguarded_subagents": { "enum": ["ask", "allow"], "description": "Some agents call no hooks for the tools of their sub-agents. `ask` (default): if a hook guards tools, the user is asked before such a sub-agent starts, and it is denied if the agent cannot ask. `allow`: it starts. Managed and user files only." },
             "allow_skip": { "type": "boolean", "description": "`true` allows the variables `CHECKREIN=0` and `CHECKREIN_SKIP` to skip hooks under an agent, too. A project's settings could set them there. Managed and user files only." },
+            "approval_webhook": approval_webhook(),
+            "resident": flag("`true` lets `checkrein hook` start the resident process when it does not run, except for root and in CI. Default: false. Managed and user files only."),
             "log": flag("`false` turns off the decision log, which `checkrein coverage` and `checkrein log` read. Default: true. Managed and user files only."),
+            "approvals": { "enum": ["deny", "wait"], "description": "Calls that hooks ask about, under agents that cannot ask. `deny` (default): the call is denied with the id of an approval, and may be repeated after `checkrein approve ID`. `wait`: the call waits for the answer, up to the agent's own timeout for hooks. Managed and user files only." },
             "deny_by_command": flag("`false` keeps a denied command of Cline from becoming a command that prints the reason and fails. Default: true. Managed and user files only."),
             "dry_run": flag("Makes the hooks of this file and of the files that it includes dry runs: they are recorded and have no effect."),
             "env_allow": { "type": "array", "items": { "type": "string" }, "description": "Names of variables that hooks of other agents get although they look like secrets or make programs load code; `*` for all. Managed and user files only." },
+            "warm": { "enum": [true, false, "auto"], "description": "Use of warm interpreters by the hooks of this file. Default: `auto`." },
             "trusted_paths": { "type": "array", "items": { "type": "string" }, "description": "Directories whose project hooks run without approval; `~` is the home directory. Managed and user files only." },
             "trusted_keys": { "type": "array", "items": { "type": "string" }, "description": "SSH keys (ssh-ed25519) whose signature of a project's checkrein.lock approves the hooks in it. Managed and user files only." },
             "compat": { "enum": ["safe", "exact"], "description": "`exact` follows an agent's rules even where they are not safe." },
@@ -347,6 +370,16 @@ pub fn coverage() -> Value {
     titled(schemars::schema_for!(crate::coverage::Report), "Coverage: which tool calls of agents were judged")
 }
 
+/// Schema of an approval.
+pub fn approval() -> Value {
+    titled(schemars::schema_for!(crate::approvals::Approval), "A question of hooks that waits for the user's answer")
+}
+
+/// Schema of the output of `approvals --json`.
+pub fn approvals() -> Value {
+    titled(schemars::schema_for!(Vec<crate::approvals::Approval>), "Approvals, newest first")
+}
+
 /// Schema of a line of the audit log.
 pub fn audit_line() -> Value {
     let mut line = titled(schemars::schema_for!(checkrein::audit::AuditEntry), "One line of the audit log");
@@ -447,6 +480,7 @@ fn key_schema(key: &HookKey, shape: &config::HookFileLayout) -> Value {
             json!({ "enum": words.iter().map(|(word, _)| *word).collect::<Vec<_>>() })
         }
         Attribute::Order => json!({ "type": "integer" }),
+        Attribute::Warm => json!({ "enum": [true, false, "auto"] }),
         Attribute::Sandbox => sandbox_schema(),
         Attribute::OfRule(key) => return rule::key(key),
         Attribute::Setting => json!({}),

@@ -493,3 +493,28 @@ pub fn effective() -> Value {
     ]);
     root("Effective configuration, as `checkrein status --effective --json` prints it", schema)
 }
+
+/// Schema of the output of `serve status`.
+pub fn serve_status() -> Value {
+    let process = object(&[
+        ("pid", count()),
+        ("checkrein", text()),
+        ("uptime", json!({ "type": "integer", "minimum": 0, "description": "seconds" })),
+        ("socket", text()),
+        ("page", or_null(&text())),
+        ("events", count()),
+        ("received", count()),
+        ("refused", count()),
+        ("connections", count()),
+        ("viewers", count()),
+        ("pending_approvals", count()),
+        ("idle_exit", or_null(&json!({ "type": "integer", "minimum": 0, "description": "seconds" }))),
+        ("problems", list_of(&text())),
+    ]);
+    let fields = [
+        ("state", json!({ "enum": ["running", "not_running", "unknown"] })),
+        ("process", or_null(&process)),
+        ("problem", or_null(&text())),
+    ];
+    root("checkrein serve status", object(&fields))
+}

@@ -25,10 +25,10 @@ pub struct AuditEntry {
     /// `fire`: the event, its hooks and the verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<Record>,
-    /// `refusal`, `grant` and `grant_use`: the kind of the event, if known.
+    /// `refusal` and approvals: the kind of the event, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<String>,
-    /// `refusal` and `broken`: the reason. `grant` and `grant_use`: the code and the call.
+    /// `refusal` and `broken`: the reason. Approvals: the id, the call and the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// `cut`: number of bytes that remain of the cut line.
@@ -49,10 +49,16 @@ pub enum EntryKind {
     Fire,
     /// checkrein itself denied the event: it failed, or the agent tried to confirm its own call.
     Refusal,
-    /// The user allowed a call once, with `checkrein allow-once`.
+    /// A call waits for the user's approval.
+    ApprovalRequest,
+    /// The user approved a call.
     Grant,
-    /// A call passed because the user had allowed it once.
+    /// A call passed because the user had approved it.
     GrantUse,
+    /// The user denied a call that waited.
+    ApprovalDeny,
+    /// An approval expired or was cancelled.
+    ApprovalEnd,
     /// The previous line is incomplete: its writer was killed.
     Cut,
     /// The log did not end as the last writer left it.
@@ -87,7 +93,7 @@ impl AuditEntry {
         Self { event, reason: Some(reason.into()), ..Self::new(EntryKind::Refusal) }
     }
 
-    /// Creates an entry for a call that the user allows once, or that passes because of it.
+    /// Creates an entry for a change of an approval.
     pub fn confirmation(entry: EntryKind, kind: &EventKind, call: impl Into<String>) -> Self {
         Self { event: Some(kind.name().to_owned()), reason: Some(call.into()), ..Self::new(entry) }
     }

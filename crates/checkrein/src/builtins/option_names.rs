@@ -507,7 +507,7 @@ const TABLE: &[(&str, &str)] = &[
         "-h= -p= -s= -a|--pass= --user= -u= -r= -i= -n= -d= -D= -x -c -e -2 -3 --raw --no-raw --csv --json --tls --cacert= --cert= --key= --scan --pattern= --eval= --pipe --bigkeys --stat --latency --rdb= --no-auth-warning --cluster=",
     ),
     (
-        "clickhouse-client,clickhouse-local",
+        "clickhouse-client,clickhouse-local,clickhouse",
         "-q|--query= -h|--host= --port= -u|--user= --password= -d|--database= -f|--format= -m|--multiline -n|--multiquery --queries-file= -t|--time",
     ),
     ("sqlcmd", "-S= -U= -P= -d= -Q= -q= -i= -o= -E -C -b -N -l= -t= -h= -s= -W -v="),
@@ -516,6 +516,9 @@ const TABLE: &[(&str, &str)] = &[
         "snowsql",
         "-q|--query= -f|--filename= -a|--accountname= -u|--username= -d|--dbname= -s|--schemaname= -w|--warehouse= -r|--rolename= -c|--connection= -o|--options=",
     ),
+    ("usql", "-c|--command= -f|--file= -o|--out= -v|--set= -w|--no-password -q|--quiet"),
+    ("trino,presto", "--execute= -f|--file= --server= --catalog= --schema= --user= --output-format="),
+    ("wrangler", "--command= --file= --env= -c|--config= --remote --local --json -y|--yes"),
     ("cockroach", "-e|--execute= --url= --host= -d|--database= -u|--user= --certs-dir= --insecure -f|--file="),
     (
         "systemctl",

@@ -7,6 +7,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use checkrein_core::runner::{Fire, IntoReply};
@@ -22,7 +23,9 @@ use super::reload::FromFiles;
 use super::rule_source::RuleSource;
 use super::stop_limit::StopLimit;
 use super::{Engine, EnvelopeFactory, LoadError, Shared};
+use crate::approver::{self, Approver};
 use crate::handler::HandlerEnv;
+use crate::handler::warm::WarmInterpreters;
 use crate::hook_files::Sources;
 use crate::observer::Observer;
 use crate::registry::Registry;
@@ -49,10 +52,13 @@ pub struct EngineBuilder {
     agent: Option<Arc<str>>,
     records_history: bool,
     program: Option<PathBuf>,
+    interpreters: Option<Arc<dyn WarmInterpreters>>,
     cwd: Option<PathBuf>,
     vars: Option<Vec<(OsString, OsString)>>,
     rules: RuleSource,
     observers: Vec<Arc<dyn Observer>>,
+    approver: Option<Arc<dyn Approver>>,
+    approver_timeout: Duration,
     envelope: Option<EnvelopeFactory>,
     at_once: usize,
     background: usize,
@@ -73,10 +79,13 @@ impl EngineBuilder {
             agent: None,
             records_history: false,
             program: None,
+            interpreters: None,
             cwd: None,
             vars: None,
             rules: RuleSource::Dialect(&native::DIALECT),
             observers: Vec::new(),
+            approver: None,
+            approver_timeout: approver::DEFAULT_TIMEOUT,
             envelope: None,
             at_once: DEFAULT_AT_ONCE,
             background: DEFAULT_BACKGROUND,
@@ -230,6 +239,20 @@ impl EngineBuilder {
         self
     }
 
+    /// Sets the approver, which resolves the questions of hooks. Default: none, so such a verdict is ask.
+    #[must_use]
+    pub fn approver(mut self, approver: impl Approver) -> Self {
+        self.approver = Some(Arc::new(approver));
+        self
+    }
+
+    /// Sets the time that the approver gets for a question. Default: [`approver::DEFAULT_TIMEOUT`](crate::approver::DEFAULT_TIMEOUT).
+    #[must_use]
+    pub fn approver_timeout(mut self, timeout: Duration) -> Self {
+        self.approver_timeout = timeout;
+        self
+    }
+
     /// Sets the name of the agent, for the fact `agent` of rules. The default is the dialect of [`settle_as`](Self::settle_as).
     #[must_use]
     pub fn agent(mut self, name: impl Into<Arc<str>>) -> Self {
@@ -260,6 +283,13 @@ impl EngineBuilder {
     #[must_use]
     pub fn program(mut self, program: impl Into<PathBuf>) -> Self {
         self.program = Some(program.into());
+        self
+    }
+
+    /// Runs Python and Node hooks in interpreters of this pool, if it has one that waits.
+    #[must_use]
+    pub fn interpreters(mut self, pool: Arc<dyn WarmInterpreters>) -> Self {
+        self.interpreters = Some(pool);
         self
     }
 
@@ -337,6 +367,7 @@ impl EngineBuilder {
             registry: self.registry,
             trusts_variables: self.trusts_variables,
             program: self.program,
+            interpreters: self.interpreters,
             agent: self.agent.or_else(|| self.rules.agent().map(Into::into)),
             sessions: Some(Arc::clone(&sessions)),
         };
@@ -353,6 +384,8 @@ impl EngineBuilder {
                 #[cfg(feature = "audit")]
                 audit: self.audit,
                 observers: self.observers,
+                approver: self.approver,
+                approver_timeout: self.approver_timeout,
                 running: Semaphore::new(self.at_once.min(Semaphore::MAX_PERMITS)),
                 next_run: AtomicU64::new(1),
                 stops: StopLimit::new(self.stop_cap.unwrap_or(self.rules.stop_cap()), Arc::clone(&sessions)),

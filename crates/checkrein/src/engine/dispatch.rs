@@ -4,10 +4,11 @@
 //! unchecked.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use checkrein_core::{
-    BlockEffect, ChainEnd, ChainStep, Event, Failure, FailureKind, FailurePolicy, HookInfo, HookRecord, Opinion,
-    Record, Rules, RunOrder, Scope, Settlement, Source, Verdict, catch_panic,
+    BlockEffect, ChainEnd, ChainStep, Decision, Event, Failure, FailureKind, FailurePolicy, HookInfo, HookRecord,
+    Opinion, Record, Rules, RunOrder, Scope, Settlement, Source, Verdict, catch_panic,
 };
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
@@ -18,7 +19,8 @@ use super::dry_run::DryRunOutcomes;
 use super::execute::{self, Permit, RunResult};
 use super::hooks::{Claim, LoadedHooks};
 use super::parallel::AbortOnDropSet;
-use super::{PreparedEvent, Shared};
+use super::{PreparedEvent, Shared, approve};
+use crate::approver::Approver;
 use crate::handler::EventView;
 use crate::policy::record_event;
 use crate::session_store::session_of;
@@ -31,6 +33,16 @@ pub(super) async fn fire(
     shared: &Arc<Shared>,
     prepared: PreparedEvent,
     record: Option<&mut Option<Record>>,
+) -> Verdict {
+    fire_with(shared, prepared, record, shared.approver.as_ref()).await
+}
+
+/// As [`fire`], with this approver.
+pub(super) async fn fire_with(
+    shared: &Arc<Shared>,
+    prepared: PreparedEvent,
+    record: Option<&mut Option<Record>>,
+    approver: Option<&Arc<dyn Approver>>,
 ) -> Verdict {
     let PreparedEvent { event, without_envelope } = prepared;
     let span = debug_span!("checkrein.fire", event = %event.kind());
@@ -68,7 +80,12 @@ pub(super) async fn fire(
         }
         dispatch.warn_withheld_env();
         let Dispatch { settlement, mut records, outcomes, silent_rules, .. } = dispatch;
-        let settled = settlement.finish();
+        let mut settled = settlement.finish();
+        if let Some(approver) = approver
+            && settled.decision() == Decision::Ask
+        {
+            settled = approve::resolve(shared, &rules, &event, settled, approver).await;
+        }
         if let Some(outcomes) = outcomes {
             outcomes.note(&rules, &event, &settled, &mut records);
         }
@@ -297,8 +314,9 @@ impl Dispatch<'_> {
     async fn run_parallel(&mut self, mut hooks: Vec<SelectedHook>) {
         // Rules take less time than starting a task.
         if self.shared.observers.is_empty() {
+            let now = Instant::now();
             for (position, claim) in hooks.extract_if(.., |hook| is_immediate(hook)).collect::<Vec<_>>() {
-                self.run_now(position, claim);
+                self.run_now(position, claim, now);
             }
         }
         if hooks.len() < 2 {
@@ -339,9 +357,9 @@ impl Dispatch<'_> {
     }
 
     /// Runs a hook whose handler does not wait.
-    fn run_now(&mut self, position: usize, claim: Claim) {
+    fn run_now(&mut self, position: usize, claim: Claim, now: Instant) {
         let view = self.view_for(&claim);
-        let Some(done) = execute::run_now(self.shared, &claim.hook, &view, self.wants_records) else { return };
+        let Some(done) = execute::run_now(self.shared, &claim.hook, &view, self.wants_records, now) else { return };
         if done.record.is_none() && done.result.as_ref().is_ok_and(Opinion::is_none) {
             self.silent_rules += 1;
             return claim.spend();
@@ -481,7 +499,7 @@ fn run(
 }
 
 /// Pseudo-hook for failures of the host's own code, such as an observer.
-fn in_code(name: &str) -> Arc<HookInfo> {
+pub(super) fn in_code(name: &str) -> Arc<HookInfo> {
     Arc::new(HookInfo::new(name, Source::for_scope(Scope::Code)))
 }
 

@@ -204,16 +204,19 @@ async fn call(
     Ok(spill::shortened(opinion, hook.spec.dialect))
 }
 
-/// Runs a hook whose handler does not wait, without a task and a deadline. `None`: the handler is not of that kind.
+/// Runs a hook whose handler does not wait, without a task and a deadline. `None`: the handler is not of that kind. `now` is the
+/// time at which the first of these hooks started.
 pub(super) fn run_now(
     shared: &Shared,
     hook: &LoadedHook,
     view: &Arc<EventView>,
     wants_record: bool,
+    now: Instant,
 ) -> Option<RunResult> {
     let handler = hook.handler.as_ref().ok().filter(|handler| handler.is_immediate())?;
-    let start = Instant::now();
-    let call = new_call(hook, view, start + FOREVER);
+    // Without a record, the clock is not read for each rule.
+    let start = if wants_record { Instant::now() } else { now };
+    let call = new_call(hook, view, now + FOREVER);
     let opinion = catch_panic(|| handler.call_now(&call)).unwrap_or_else(|panic| Some(Err(panic.into())))?;
     // Most rules do not apply.
     if opinion.as_ref().is_ok_and(Opinion::is_none) {
@@ -277,10 +280,10 @@ fn record(
 }
 
 /// A future that returns its panics as errors, including panics of its destructor.
-struct CatchPanic<F>(Option<Pin<Box<F>>>);
+pub(super) struct CatchPanic<F>(Option<Pin<Box<F>>>);
 
 impl<F: Future> CatchPanic<F> {
-    fn new(future: F) -> Self {
+    pub(super) fn new(future: F) -> Self {
         Self(Some(Box::pin(future)))
     }
 }

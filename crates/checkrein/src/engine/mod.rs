@@ -32,6 +32,7 @@
 //!
 //! Dropping the future of a fire ends every process and request that it started.
 
+mod approve;
 mod background;
 mod blocking;
 mod builder;
@@ -78,6 +79,7 @@ pub use stop_limit::StopLimit;
 #[cfg(feature = "watch")]
 pub use watch::{FileWatch, Watch};
 
+use crate::approver::Approver;
 use crate::handler::HandlerEnv;
 use crate::hook_files::FileState;
 use crate::observer::Observer;
@@ -105,6 +107,10 @@ pub(crate) struct Shared {
     #[cfg(feature = "audit")]
     audit: Option<crate::audit::AuditLog>,
     observers: Vec<Arc<dyn Observer>>,
+    /// Resolves questions of hooks. `None`: the host asks its user.
+    approver: Option<Arc<dyn Approver>>,
+    /// Maximum time of the approver.
+    approver_timeout: Duration,
     /// Limits the handlers that run at the same time.
     running: Semaphore,
     next_run: AtomicU64,

@@ -36,6 +36,7 @@ use record::Record;
 
 pub use history::{HistoryReader, MemoryHistory, NoHistory, PastCall};
 pub use reference::reference;
+pub(crate) use repository::branch_name;
 pub use testing::exercise_facts;
 
 /// Inputs of the facts, besides the event.

@@ -9,13 +9,18 @@ use std::time::{Duration, Instant};
 use checkrein_core::payload::JsonPiece;
 use checkrein_core::{Captured, Failure, FailureKind, ProcessExit, ProcessReply, Reply, Scope};
 use checkrein_process::{
-    CapturedStream, Chunk, ExecContext, Exit, HookCommand, Leftovers, Limits, ResolvedCommand, RunError, Shell, Stdin,
+    CapturedStream, Chunk, ExecContext, Exit, HookCommand, Leftovers, Limits, ResolvedCommand, RunError, RunOutput,
+    Shell, Stdin,
 };
 
 use super::environment::{self, ChildEnv};
 use super::event_env::{Variables, filled};
+#[cfg(target_os = "linux")]
+use super::warm::{self, WarmInterpreters};
 use super::{Call, Handler, HandlerEnv, HandlerFactory, HandlerFuture};
 use super::{sandbox, shell, var_expand, verified_command};
+#[cfg(target_os = "linux")]
+use checkrein_dialects::Warm;
 use checkrein_dialects::{
     self as dialects, CommandLine, CommandSpec, Cwd, Dialect, HandlerSpec, HookSpec, VerifiedScripts,
 };
@@ -96,6 +101,8 @@ impl HandlerFactory for CommandFactory {
             project: spec.script_dir.as_ref().unwrap_or(&env.cwd).clone(),
             place,
             withheld,
+            #[cfg(target_os = "linux")]
+            warm: env.interpreters.clone().map(|pool| (pool, spec.warm.unwrap_or_default())),
             limits: Limits::new(Duration::ZERO)
                 .output_cap(spec.output_cap.unwrap_or(process.output_cap))
                 .term_grace(TERM_GRACE)
@@ -105,7 +112,7 @@ impl HandlerFactory for CommandFactory {
 }
 
 /// Returns the program. Sets `refused` to the variable that names a shell which is not accepted.
-fn program(
+pub(super) fn program(
     spec: &CommandSpec,
     dialect: &Dialect,
     scope: Scope,
@@ -158,6 +165,9 @@ struct CommandHandler {
     project: PathBuf,
     place: ExecContext,
     withheld: Vec<String>,
+    /// Pool of warm interpreters, and their use by this hook.
+    #[cfg(target_os = "linux")]
+    warm: Option<(Arc<dyn WarmInterpreters>, Warm)>,
     /// All limits except the timeout.
     limits: Limits,
 }
@@ -203,6 +213,12 @@ impl CommandHandler {
         limits.timeout = call.deadline.saturating_duration_since(Instant::now());
         limits.stdout_closed = call.stdout_closed;
         let stdin = stdin(call.payload(), self.dialect.process.newline);
+        #[cfg(target_os = "linux")]
+        if let Some(reply) = self.run_warm(prepared, place, &stdin, &limits).await {
+            return Ok(self.reply(reply));
+        }
+        // Of the time, an unsuccessful attempt may have used a part.
+        limits.timeout = call.deadline.saturating_duration_since(Instant::now());
         let mut tries = if self.pins.is_some() { verified_command::TRIES } else { 0 };
         let reply = loop {
             match prepared.run(place, &stdin, &limits).await {
@@ -220,6 +236,30 @@ impl CommandHandler {
             let message = format!("exceeded a limit of its sandbox and was killed: {over}");
             return Err(Failure::new(FailureKind::Sandbox, message));
         }
+        Ok(self.reply(reply))
+    }
+
+    /// Runs the command in a warm interpreter. `None`: the command must run cold.
+    #[cfg(target_os = "linux")]
+    async fn run_warm(
+        &self,
+        prepared: &ResolvedCommand,
+        place: &ExecContext,
+        stdin: &Stdin,
+        limits: &Limits,
+    ) -> Option<RunOutput> {
+        let (pool, mode) = self.warm.as_ref()?;
+        if limits.stdout_closed {
+            return None;
+        }
+        let command = warm::recognize(*mode, prepared, place).ok()?;
+        let taken = pool.take(&command)?;
+        let input = stdin.chunks().iter().cloned().fold(Stdin::bytes(taken.control), Stdin::then);
+        // The parent of the interpreter may have ended. No process of the run is alive then.
+        taken.handover.run(&input, limits).await.ok()
+    }
+
+    fn reply(&self, reply: RunOutput) -> Reply {
         let exit = match reply.exit {
             Exit::Exited(code) => ProcessExit::Code(code),
             Exit::Signalled(signal) => ProcessExit::Signal(signal),
@@ -234,7 +274,7 @@ impl CommandHandler {
         let left = left.map(|left| format!("{} (pid {})", left.name, left.pid)).collect();
         let read = ProcessReply::new(exit).program(&self.name).stdout(captured(reply.stdout)).stderr(stderr);
         let read = if reply.timed_out { read.timed_out() } else { read };
-        Ok(Reply::Process(read.left_running(left)))
+        Reply::Process(read.left_running(left))
     }
 
     fn not_started(&self, error: &RunError) -> Failure {

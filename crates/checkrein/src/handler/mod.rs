@@ -9,11 +9,12 @@ mod command;
 mod environment;
 mod event_env;
 #[cfg(feature = "http")]
-mod http;
+pub(crate) mod http;
 mod sandbox;
 mod shell;
 mod var_expand;
 mod verified_command;
+pub mod warm;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -151,6 +152,8 @@ pub struct HandlerEnv {
     pub program: Option<PathBuf>,
     /// Name of the agent. See [`EngineBuilder::agent`](crate::engine::EngineBuilder::agent).
     pub agent: Option<Arc<str>>,
+    /// Pool of warm interpreters. See [`EngineBuilder::interpreters`](crate::engine::EngineBuilder::interpreters).
+    pub(crate) interpreters: Option<Arc<dyn warm::WarmInterpreters>>,
     /// Store of facts about sessions.
     pub(crate) sessions: Option<Arc<dyn SessionStore>>,
 }
@@ -177,8 +180,16 @@ impl HandlerEnv {
             trusts_variables: true,
             program: None,
             agent: None,
+            interpreters: None,
             sessions: None,
         }
+    }
+
+    /// Sets the pool of warm interpreters.
+    #[must_use]
+    pub fn interpreters(mut self, pool: Arc<dyn warm::WarmInterpreters>) -> Self {
+        self.interpreters = Some(pool);
+        self
     }
 
     /// Returns the roots of the project. A project that contains the home directory is the user's own.

@@ -86,10 +86,16 @@ const ROWS: &[Row] = &[
         settings.unguarded_subagents.map(|allowed| RawJson::string(if allowed { "allow" } else { "ask" }))
     }),
     user_or_managed("deny_by_command", |settings| settings.deny_by_command.map(flag)),
+    user_or_managed("approvals", |settings| {
+        settings.approvals_wait.map(|waits| RawJson::string(if waits { "wait" } else { "deny" }))
+    }),
     user_or_managed("compat", |settings| {
         settings.exact.map(|exact| RawJson::string(if exact { "exact" } else { "safe" }))
     }),
     user_or_managed("log", |settings| settings.log.map(flag)),
+    // The URL may contain a secret.
+    user_or_managed("approval_webhook", |settings| settings.approval_webhook.as_ref().map(|_| flag(true))),
+    user_or_managed("resident", |settings| settings.resident.map(flag)),
     user_or_managed("audit", |settings| settings.audit.as_ref().map(audit)),
     combined("env_allow", |settings| settings.env_allow.as_deref().map(list)),
     combined("trusted_paths", |settings| settings.trusted_paths.as_deref().map(list)),

@@ -53,8 +53,10 @@ pub(super) fn load(parts: &[SourceSet]) -> Loaded {
     }
     let (allow_skip, unguarded_subagents) = (merge::allow_skip(&files), merge::unguarded_subagents(&files));
     let deny_by_command = merge::deny_by_command(&files);
+    let approvals_wait = merge::approvals_wait(&files);
     let uses_history = files.iter().any(|file| file.settings.uses_history);
-    let log = merge::log(&files);
+    let approval_webhook = merge::approval_webhook(&files);
+    let (log, resident) = (merge::log(&files), merge::resident(&files));
     let settings = effective_settings::effective(&files);
     let (hooks, files): (Vec<_>, Vec<_>) = files.into_iter().map(|file| (file.hooks, file.state)).unzip();
     let mut all = Vec::with_capacity(hooks.iter().map(Vec::len).sum());
@@ -66,8 +68,11 @@ pub(super) fn load(parts: &[SourceSet]) -> Loaded {
         allow_skip,
         unguarded_subagents,
         deny_by_command,
+        approvals_wait,
         uses_history,
         log,
+        resident,
+        approval_webhook,
         audit,
         settings,
         files,

@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use checkrein_core::{Compat, HookState, Scope, TrustLevel};
-use checkrein_dialects::config::{AuditSettings, Diagnostic, Settings, Severity};
+use checkrein_dialects::config::{AuditSettings, Diagnostic, Settings, Severity, WebhookSettings};
 use checkrein_dialects::{Environment, HandlerSpec, HookSpec, HttpSpec};
 
 use super::include::allow_env;
@@ -218,9 +218,24 @@ pub(super) fn deny_by_command(files: &[LoadedFile]) -> bool {
     for_all(files, |settings| settings.deny_by_command).unwrap_or(true)
 }
 
+/// Returns `true` if a call waits for the user's approval. A project cannot set it: it must not hold the user's agent.
+pub(super) fn approvals_wait(files: &[LoadedFile]) -> bool {
+    for_all(files, |settings| settings.approvals_wait).unwrap_or(false)
+}
+
 /// Returns `true` if the decision log is on. A project cannot turn it off: it must not hide what an agent did in it.
 pub(super) fn log(files: &[LoadedFile]) -> bool {
     for_all(files, |settings| settings.log).unwrap_or(true)
+}
+
+/// Returns `true` if `checkrein hook` starts the resident process. A project cannot start a process of its user.
+pub(super) fn resident(files: &[LoadedFile]) -> bool {
+    for_all(files, |settings| settings.resident).unwrap_or(false)
+}
+
+/// Returns the endpoint that gets notifications about waiting questions. A project must not see the questions of other projects.
+pub(super) fn approval_webhook(files: &[LoadedFile]) -> Option<WebhookSettings> {
+    for_all(files, |settings| settings.approval_webhook.clone())
 }
 
 /// Returns the settings of the audit log.
@@ -236,11 +251,14 @@ fn without_effect(files: &[LoadedFile]) -> Vec<Diagnostic> {
         let keys = [
             ("compat", settings.exact.is_some()),
             ("log", settings.log.is_some()),
+            ("approval_webhook", settings.approval_webhook.is_some()),
+            ("resident", settings.resident.is_some()),
             ("audit", settings.audit.is_some()),
             ("env_allow", settings.env_allow.is_some()),
             ("allow_skip", settings.allow_skip.is_some()),
             ("unguarded_subagents", settings.unguarded_subagents.is_some()),
             ("deny_by_command", settings.deny_by_command.is_some()),
+            ("approvals", settings.approvals_wait.is_some()),
             ("trusted_paths", settings.trusted_paths.is_some()),
             ("trusted_keys", settings.trusted_keys.is_some()),
         ];

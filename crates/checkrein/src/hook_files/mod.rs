@@ -66,7 +66,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use checkrein_core::{Compat, EventFilter, HookState, Scope};
-use checkrein_dialects::config::{AuditSettings, DecodeOptions, Diagnostic};
+use checkrein_dialects::config::{AuditSettings, DecodeOptions, Diagnostic, WebhookSettings};
 use checkrein_dialects::{Dialect, HookSpec};
 
 use crate::real_path::real_path_or_same;
@@ -77,7 +77,6 @@ pub use effective_settings::Setting;
 pub use env_skip::Skip;
 pub use locations::Locations;
 pub use locations::repository;
-#[cfg(feature = "audit")]
 pub(crate) use locations::user_name;
 pub use ownership::Ownership;
 pub use user_dirs::{HookVars, UserDirError, UserDirs};
@@ -310,8 +309,14 @@ pub struct Loaded {
     pub uses_history: bool,
     /// `true` if a denied command may become one that prints the reason and fails, under agents that show no reasons.
     pub deny_by_command: bool,
+    /// `true` if a call that hooks ask about waits for the user's approval, under agents that cannot ask.
+    pub approvals_wait: bool,
     /// `true` if the decision log is on.
     pub log: bool,
+    /// `true` if `checkrein hook` starts the resident process when it does not run.
+    pub resident: bool,
+    /// Endpoint that gets notifications about questions that wait for the user.
+    pub approval_webhook: Option<WebhookSettings>,
     /// Settings of the audit log, if a file of the user or the administrator has some. Paths are resolved.
     pub audit: Option<AuditSettings>,
     /// Settings for all hooks that are in force: the administrator's in the order of files, then others.

@@ -4,15 +4,21 @@ use std::collections::BTreeMap;
 
 use checkrein_core::EventKind;
 use checkrein_dialects::{RuleDecision, RuleSpec};
-use checkrein_expression::{Environment, Error, Expression, Span, Template, Value, Variables};
+use checkrein_expression::{Environment, Error, Expression, Prefilter, Span, Template, Value, Variables};
 
 use crate::facts;
+
+/// The facts of the prefilter, and its fields, the cheapest first.
+pub(super) const PROGRAM_LIST: &str = "commands";
+pub(super) const PROGRAM_FIELDS: &[&str] = &["program", "subcommand"];
 
 /// A compiled rule.
 #[derive(Debug)]
 pub struct Rule {
     pub(super) when: Expression,
     pub(super) variables: Variables,
+    /// Programs and subcommands of which a call must run one. `None`: the condition can be true for other calls.
+    pub(super) programs: Option<Prefilter>,
     pub(super) decision: Option<(RuleDecision, Template)>,
     pub(super) context: Option<Template>,
     pub(super) message: Option<Template>,
@@ -76,9 +82,11 @@ impl Rule {
             let new = new_value(value, &environment).map_err(fail(&format!("rewrite.{field}")))?;
             rewrite.push((field.clone(), new));
         }
+        let programs = Prefilter::new(&when, &variables, environment.facts(), PROGRAM_LIST, PROGRAM_FIELDS);
         Ok(Self {
             when,
             variables,
+            programs,
             decision,
             context: optional("context", &spec.context)?,
             message: optional("message", &spec.message)?,

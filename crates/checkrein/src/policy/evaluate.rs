@@ -43,12 +43,24 @@ impl Rule {
     /// # Errors
     /// An expression cannot be evaluated for this event.
     pub fn opinion(&self, id: &str, facts: &dyn Object, unknown: FailurePolicy) -> Result<Opinion, Failure> {
-        match self.condition(facts)? {
+        let condition = self.condition(facts)?;
+        self.opinion_of(&condition, id, facts, unknown)
+    }
+
+    /// As [`opinion`](Self::opinion), for a condition that was evaluated.
+    pub(super) fn opinion_of(
+        &self,
+        condition: &Condition,
+        id: &str,
+        facts: &dyn Object,
+        unknown: FailurePolicy,
+    ) -> Result<Opinion, Failure> {
+        match condition {
             Condition::False => Ok(Opinion::none()),
             Condition::True => self.effects(facts),
             Condition::Unknown(_) if !self.restricts() => Ok(Opinion::none()),
             Condition::Unknown(fact) => {
-                let reason = unknown_reason(id, &fact);
+                let reason = unknown_reason(id, fact);
                 Ok(match unknown {
                     FailurePolicy::Open => Opinion::none(),
                     FailurePolicy::Closed => Opinion::deny(reason),
@@ -56,6 +68,12 @@ impl Rule {
                 })
             }
         }
+    }
+
+    /// `true` if the call runs none of the programs that the condition needs. The condition then is false and is not evaluated.
+    #[doc(hidden)]
+    pub fn is_excluded(&self, facts: &dyn Object) -> bool {
+        self.programs.as_ref().is_some_and(|programs| programs.excludes(facts))
     }
 
     /// Returns the label that the session gets if the rule applies.
@@ -109,6 +127,9 @@ impl Rule {
     }
 
     pub(crate) fn condition(&self, facts: &dyn Object) -> Result<Condition, Failure> {
+        if self.is_excluded(facts) {
+            return Ok(Condition::False);
+        }
         let value = self.when.evaluate_with(facts, &self.variables);
         condition(value.map_err(|failure| self.failed("when", &failure))?)
     }

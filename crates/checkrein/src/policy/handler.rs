@@ -1,12 +1,15 @@
 //! Handler of rules: evaluates a compiled rule for each event.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use checkrein_core::{Failure, FailureKind, FailurePolicy, Opinion, Reply};
-use checkrein_dialects::{HandlerSpec, HookSpec};
+use checkrein_core::{EventKind, Failure, FailureKind, FailurePolicy, Opinion, Reply};
+use checkrein_dialects::{HandlerSpec, HookSpec, RuleSpec};
+use checkrein_expression::{Object, Prefilter};
 
+use super::Condition;
 use super::compile::Rule;
 use super::history;
+use super::pack_programs;
 use crate::handler::{Call, Handler, HandlerEnv, HandlerFactory, HandlerFuture};
 use crate::session_store::session_of;
 
@@ -19,14 +22,48 @@ impl HandlerFactory for RuleFactory {
         let HandlerSpec::Rule(spec) = &hook.handler else {
             return Err(Failure::new(FailureKind::UnknownHandler, "not a rule"));
         };
-        let rule = Rule::compile(spec, &hook.kinds)
-            .map_err(|error| Failure::new(FailureKind::Schema, format!("the rule is not valid: {error}")))?;
+        let rule = LazyRule::new(spec, &hook.kinds)?;
         Ok(Arc::new(RuleHandler { rule, unknown: spec.unknown, dialect: hook.dialect, env: env.clone() }))
     }
 }
 
+fn compile(spec: &RuleSpec, kinds: &[EventKind]) -> Result<Rule, Failure> {
+    Rule::compile(spec, kinds)
+        .map_err(|error| Failure::new(FailureKind::Schema, format!("the rule is not valid: {error}")))
+}
+
+/// A compiled rule, or one that is compiled at the first event that its prefilter does not exclude.
+enum LazyRule {
+    Compiled(Rule),
+    Waiting {
+        programs: Prefilter,
+        spec: Box<RuleSpec>,
+        kinds: Vec<EventKind>,
+        compiled: OnceLock<Result<Rule, Failure>>,
+    },
+}
+
+impl LazyRule {
+    fn new(spec: &RuleSpec, kinds: &[EventKind]) -> Result<Self, Failure> {
+        let Some(programs) = pack_programs::find(spec, kinds) else { return compile(spec, kinds).map(Self::Compiled) };
+        let (spec, kinds) = (Box::new(spec.clone()), kinds.to_vec());
+        Ok(Self::Waiting { programs, spec, kinds, compiled: OnceLock::new() })
+    }
+
+    /// Returns the rule. `None`: its condition is false for these facts.
+    fn get(&self, facts: &dyn Object) -> Result<Option<&Rule>, Failure> {
+        match self {
+            Self::Compiled(rule) => Ok(Some(rule)),
+            Self::Waiting { programs, .. } if programs.excludes(facts) => Ok(None),
+            Self::Waiting { spec, kinds, compiled, .. } => {
+                compiled.get_or_init(|| compile(spec, kinds)).as_ref().map(Some).map_err(Clone::clone)
+            }
+        }
+    }
+}
+
 struct RuleHandler {
-    rule: Rule,
+    rule: LazyRule,
     /// Effect of an unknown condition, if the rule has one.
     unknown: Option<FailurePolicy>,
     dialect: &'static checkrein_dialects::Dialect,
@@ -36,12 +73,14 @@ struct RuleHandler {
 impl RuleHandler {
     fn opinion(&self, call: &Call) -> Result<Opinion, Failure> {
         let facts = call.view.facts(&self.env);
+        let Some(rule) = self.rule.get(&**facts)? else { return Ok(Opinion::none()) };
         let is_gate = self.dialect.is_gate(&call.event().kind());
         let default = if is_gate { FailurePolicy::Ask } else { FailurePolicy::Open };
-        let opinion = self.rule.opinion(&call.hook.id, &**facts, self.unknown.unwrap_or(default))?;
-        if let (Some(label), Some(store)) = (self.rule.label(), &self.env.sessions)
+        let condition = rule.condition(&**facts)?;
+        let opinion = rule.opinion_of(&condition, &call.hook.id, &**facts, self.unknown.unwrap_or(default))?;
+        if condition == Condition::True
+            && let (Some(label), Some(store)) = (rule.label(), &self.env.sessions)
             && !call.hook.dry_run
-            && self.rule.condition(&**facts)? == super::evaluate::Condition::True
         {
             history::add_label(&**store, session_of(call.event()), label);
         }

@@ -8,6 +8,8 @@ mod evaluate;
 mod handler;
 mod history;
 mod json;
+#[doc(hidden)]
+pub mod pack_programs;
 mod testing;
 
 pub use compile::{Rule, RuleError};

@@ -106,6 +106,8 @@ mod tests {
             with(CommandSpec::allow_all_env),
             with(|command| command.output_cap(5)),
             with(CommandSpec::leave_background),
+            with(|command| command.warm(checkrein_dialects::Warm::On)),
+            with(|command| command.warm(checkrein_dialects::Warm::Off)),
             with(|command| command.with_shell(["bash", "-c"])),
             sandbox(|_| {}),
             sandbox(|sandbox| sandbox.network = true),

@@ -28,12 +28,16 @@ const KEYS: &[(&str, &[&str])] = &[
     ("allow_skip", &["true", "false"]),
     ("unguarded_subagents", &["\"allow\"", "\"ask\""]),
     ("deny_by_command", &["true", "false"]),
+    ("approvals", &["\"wait\"", "\"deny\""]),
+    ("approval_webhook", &[r#"{"url": "https://evil.example/", "secret": "x"}"#]),
     ("log", &["true", "false"]),
+    ("resident", &["true", "false"]),
     ("audit", &["true", "false", r#"{"path": "x", "on_failure": "closed"}"#]),
     ("restrict", &[r#"{"scopes": []}"#, r#"{"handlers": []}"#, r#"{"urls": []}"#, r#"{"env": []}"#]),
     ("protect_self", &["true", "false"]),
     ("dry_run", &["true", "false"]),
     ("env_allow", &[r#"["*"]"#, r#"["A", "B"]"#, "[]"]),
+    ("warm", &["true", "false", r#""auto""#]),
     ("trusted_paths", &[r#"["/"]"#, "[]"]),
     ("trusted_keys", &[r#"["ssh-ed25519 AAAA"]"#, "[]"]),
     ("disable", &[r#"["managed", "managed-http", "user", "user-http", "project", "local"]"#]),
@@ -140,7 +144,9 @@ fn wider_than(scope: Scope, loaded: &Loaded) -> String {
     // Settings for all hooks. The user's files may set them.
     if scope != Scope::User {
         let settings = loaded.settings.iter().map(|setting| (&setting.key, &setting.value, &setting.file));
-        let _ = writeln!(all, "{:?} {} {:?}", loaded.compat, loaded.allow_skip, loaded.audit);
+        let (webhook, resident) = (&loaded.approval_webhook, loaded.resident);
+        let _ = writeln!(all, "{:?} {} {resident} {webhook:?}", loaded.compat, loaded.allow_skip);
+        let _ = writeln!(all, "{} {:?}", loaded.approvals_wait, loaded.audit);
         let _ = writeln!(all, "{:?}", settings.collect::<Vec<_>>());
     }
     all

@@ -51,6 +51,7 @@ const KEYS: &[(&str, &str, &str, After)] = &[
     ("env_allow", COMMAND, "env_allow: [A]", Changed),
     ("cwd", COMMAND, "cwd: sub", Changed),
     ("sandbox", COMMAND, "sandbox: true", Changed),
+    ("warm", COMMAND, "warm: false", Changed),
     ("order", COMMAND, "order: 5", Changed),
     ("rewrites", COMMAND, "rewrites: true", Changed),
     ("strict", COMMAND, "strict: true", Changed),

@@ -105,10 +105,15 @@ fn outcome(line: &LogLine) -> (&'static str, Style, String) {
             (decision.name(), colours::for_decision(decision), texts.join(" "))
         }
         (None, EntryKind::Refusal) => ("blocked", Style::new().red(), one_line(reason, 200)),
-        (None, EntryKind::Grant) => ("allowed once", Style::new().yellow(), one_line(reason, 200)),
+        (None, EntryKind::ApprovalRequest) => ("waits", Style::new().yellow(), one_line(reason, 200)),
+        (None, EntryKind::Grant) => ("approved", Style::new().yellow(), one_line(reason, 200)),
         (None, EntryKind::GrantUse) => {
-            ("passed", Style::new().yellow(), format!("allowed once: {}", one_line(reason, 200)))
+            ("passed", Style::new().yellow(), format!("approved: {}", one_line(reason, 200)))
         }
+        (None, EntryKind::ApprovalDeny) => {
+            ("denied", Style::new().red(), format!("by the user: {}", one_line(reason, 200)))
+        }
+        (None, EntryKind::ApprovalEnd) => ("ended", Style::new().dimmed(), one_line(reason, 200)),
         (None, EntryKind::Cut) => {
             let bytes = entry.bytes.unwrap_or_default();
             ("incomplete", Style::new().yellow(), format!("{bytes} bytes of an unfinished entry"))

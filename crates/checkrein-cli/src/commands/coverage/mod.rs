@@ -6,7 +6,7 @@ mod show;
 mod watch;
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use checkrein::Sources;
@@ -15,7 +15,6 @@ use checkrein::dialects::agents::native;
 use checkrein::hook_files::Locations;
 use checkrein_tools::coverage::{FORMATS, Filter, Format, Places, Report, Setup, State};
 use checkrein_tools::decision_log::DecisionLog;
-use checkrein_tools::install::Installer;
 
 use super::config::directory;
 use crate::exit::{self, Exit};
@@ -89,7 +88,7 @@ impl Look {
     fn new(arguments: &Arguments) -> Result<Self> {
         let home = std::env::home_dir().context("no home directory; set HOME")?;
         let state = Locations::default().state_dir().context("no state directory; set HOME or XDG_STATE_HOME")?;
-        let here = directory(std::path::Path::new("."))?;
+        let here = directory(Path::new("."))?;
         let loaded = Sources::discover(&native::DIALECT, here).load();
         let mut filter = Filter::default();
         filter.agent = arguments.agent;
@@ -101,21 +100,13 @@ impl Look {
             log: DecisionLog::in_state_directory(&state),
             audit: loaded.audit.as_ref().map_or_else(AuditLog::for_user, AuditLog::from_settings),
             filter,
-            setup: Setup { log_is_on: loaded.log, installed: installed() },
+            setup: Setup { log_is_on: loaded.log, installer: super::install::installer(Path::new("."), None).ok() },
         })
     }
 
     fn report(&self) -> Result<Report> {
         Ok(Report::look(&self.places, &self.log, &self.audit, &self.filter, &self.setup)?)
     }
-}
-
-/// Returns which agents call checkrein now. Empty if that cannot be determined.
-fn installed() -> Vec<(&'static str, bool)> {
-    let Ok(installer) = super::install::installer(std::path::Path::new("."), None) else { return Vec::new() };
-    let known =
-        Installer::agents().filter(|agent| Format::of(agent.name).is_some_and(|format| format.agent == agent.name));
-    known.map(|agent| (agent.name, installer.status(agent).is_installed())).collect()
 }
 
 /// Runs the command.

@@ -68,7 +68,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     };
     let repairs = if arguments.fix { repair::repair(&doctor) } else { Vec::new() };
     doctor.findings_of_agents = findings_of_agents(&dir)?;
-    let report = doctor.examine();
+    let mut report = doctor.examine();
+    if let Some(setup) = report.sections.first_mut() {
+        setup.checks.push(super::serve::check());
+    }
     let exit = if report.is_fine() { exit::SUCCESS } else { exit::FAILURE };
     let mut out = anstream::stdout().lock();
     let showing = match arguments.json {

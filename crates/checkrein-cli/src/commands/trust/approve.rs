@@ -106,7 +106,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
 /// Shows hooks in full.
 fn show_all(arguments: &Arguments, hooks: &[&Reviewed]) -> Result<()> {
     let mut text = Vec::new();
-    hooks.iter().try_for_each(|hook| show::in_full(&mut text, hook))?;
+    show::all_in_full(&mut text, hooks)?;
     Ok(arguments.pager.print(&text)?)
 }
 
@@ -124,17 +124,24 @@ fn choose_together<'a>(arguments: &Arguments, hooks: &[&'a Reviewed]) -> Result<
     }
 }
 
-/// Shows each hook, and asks about it.
+/// Shows each hook, and asks about it. The rules of a pack are one question.
 fn choose_each<'a>(arguments: &Arguments, hooks: &[&'a Reviewed]) -> Result<Vec<&'a Reviewed>> {
     let mut chosen = Vec::new();
     let mut answer = Answer::No;
-    for hook in hooks {
-        show_all(arguments, &[hook])?;
+    for group in show::groups(hooks) {
+        show_all(arguments, group)?;
         if answer != Answer::All {
-            answer = ask(&format!("approve `{}`", printable(&hook.hook.id)), "y/N/all")?;
+            let question = match group {
+                [hook] => format!("approve `{}`", printable(&hook.hook.id)),
+                rules => {
+                    let pack = rules.first().and_then(|rule| show::pack(rule)).unwrap_or_default();
+                    format!("approve the {} rules of the pack `{}`", show::count(rules), printable(pack))
+                }
+            };
+            answer = ask(&question, "y/N/all")?;
         }
         if matches!(answer, Answer::Yes | Answer::All) {
-            chosen.push(*hook);
+            chosen.extend(group);
         }
     }
     Ok(chosen)

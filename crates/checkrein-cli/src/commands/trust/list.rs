@@ -52,9 +52,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let trusted: Vec<&Reviewed> = review.hooks.iter().filter(|hook| hook.status.is_trusted()).collect();
     let awaiting = review.awaiting();
     show::each_briefly(&mut out, &trusted)?;
-    for hook in &awaiting {
-        show::in_full(&mut out, hook)?;
-    }
+    show::all_in_full(&mut out, &awaiting)?;
     let [approved, waiting] = [show::count(&trusted), show::count(&awaiting)];
     let summary = match waiting {
         0 => format!("{approved} approved"),

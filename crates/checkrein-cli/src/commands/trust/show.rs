@@ -57,8 +57,70 @@ fn briefly(out: &mut impl Write, hook: &Reviewed, (id_width, word_width): (usize
     layout::styled(out, 0, &[(&id, plain.bold()), (&word, style), (&source, plain.dimmed()), (&why, plain)])
 }
 
+/// Splits hooks into groups that are shown and approved together: the rules of one entry of a pack, and single hooks.
+pub fn groups<'a, 'b>(hooks: &'b [&'a Reviewed]) -> impl Iterator<Item = &'b [&'a Reviewed]> {
+    let is_same_entry = |one: &Reviewed, other: &Reviewed| {
+        let packs = (pack(one), pack(other));
+        packs.0.is_some() && packs.0 == packs.1 && one.hook.source == other.hook.source && one.status == other.status
+    };
+    hooks.chunk_by(move |one, other| is_same_entry(one, other))
+}
+
+/// Returns the name of the pack of a rule that can be shown with the others of its entry.
+pub fn pack(hook: &Reviewed) -> Option<&str> {
+    if hook.before.is_some() || !hook.scripts.is_empty() || !hook.notes.is_empty() {
+        return None;
+    }
+    let rule = hook.facts.iter().find(|fact| fact.label == PACK_RULE)?;
+    rule.value.split_once('.').map(|(pack, _)| pack)
+}
+
+/// Label of the property with the name of a rule of a pack.
+const PACK_RULE: &str = "rule of a pack";
+
+/// Writes everything that approvals cover. The rules of a pack have their common properties once.
+pub fn all_in_full(out: &mut impl Write, hooks: &[&Reviewed]) -> io::Result<()> {
+    for group in groups(hooks) {
+        match group {
+            [hook] => in_full(out, hook)?,
+            rules => pack_in_full(out, rules)?,
+        }
+    }
+    Ok(())
+}
+
+/// Writes the rules of one entry of a pack: the properties that all of them have, and a line for each rule with its own.
+fn pack_in_full(out: &mut impl Write, rules: &[&Reviewed]) -> io::Result<()> {
+    let Some(first) = rules.first() else { return Ok(()) };
+    let (word, style) = word(&first.status);
+    let name = format!("pack {}  ", printable(pack(first).unwrap_or_default()));
+    let (word, source) = (format!("{word}  "), display_source(&first.hook.source));
+    let plain = Style::new();
+    layout::styled(out, 0, &[(&name, plain.bold()), (&word, style), (&source, plain.dimmed())])?;
+    let is_common = |fact: &&Property| rules.iter().all(|rule| rule.facts.contains(fact));
+    let common: Vec<_> = first.facts.iter().filter(is_common).cloned().collect();
+    for line in lines(&common, visible_bytes).lines() {
+        layout::paragraph(out, 2, line)?;
+    }
+    writeln!(out, "  rules:")?;
+    let mut texts = Vec::new();
+    for rule in rules {
+        let own: Vec<_> = rule.facts.iter().filter(|fact| fact.label != PACK_RULE && !is_common(fact)).collect();
+        let shown = |fact: &&Property| match fact.label.as_str() {
+            "decision" => visible_bytes(fact.value.as_bytes()),
+            label => format!("{}: {}", printable(label), visible_bytes(fact.value.as_bytes())),
+        };
+        let own: Vec<_> = own.iter().map(shown).collect();
+        let line = format!("{}: {}", printable(&rule.hook.id), own.join("; ").replace('\n', "\n        "));
+        layout::paragraph(out, 4, line.trim_end_matches(": "))?;
+        texts.extend(rule.facts.iter().map(|fact| fact.value.as_str()));
+    }
+    note_escapes(out, texts.join("\n").as_bytes())?;
+    writeln!(out)
+}
+
 /// Writes everything that an approval covers: the properties of the hook and its scripts.
-pub fn in_full(out: &mut impl Write, hook: &Reviewed) -> io::Result<()> {
+fn in_full(out: &mut impl Write, hook: &Reviewed) -> io::Result<()> {
     briefly(out, hook, (0, 0))?;
     match &hook.before {
         Some(before) => {

@@ -83,19 +83,25 @@ const TASK: &[FieldRow] = &[
 
 /// Events in the order of the documentation.
 pub(super) const EVENTS: &[EventRow] = &[
-    EventRow::new("SessionStart", EventKind::SessionStart).observed().matched().plain(PlainTextUse::Context).fields(&[
-        FieldRow::same("source"),
-        FieldRow::same("model"),
-        FieldRow::same("session_title"),
-        FieldRow::same("context_tokens"),
-    ]),
-    EventRow::new("Setup", EventKind::Setup).matched().fields(&[FieldRow::same("trigger")]),
+    EventRow::new("SessionStart", EventKind::SessionStart)
+        .since("1.0.62")
+        .observed()
+        .matched()
+        .plain(PlainTextUse::Context)
+        .fields(&[
+            FieldRow::same("source"),
+            FieldRow::same("model"),
+            FieldRow::same("session_title"),
+            FieldRow::same("context_tokens"),
+        ]),
+    EventRow::new("Setup", EventKind::Setup).since("2.1.10").matched().fields(&[FieldRow::same("trigger")]),
     EventRow::new("SessionEnd", EventKind::SessionEnd)
+        .since("1.0.85")
         .observed()
         .matched()
         .within_ms(1500)
         .fields(&[FieldRow::same("reason")]),
-    EventRow::new("InstructionsLoaded", EventKind::InstructionsLoaded).observed().matched().fields(&[
+    EventRow::new("InstructionsLoaded", EventKind::InstructionsLoaded).since("2.1.69").observed().matched().fields(&[
         FieldRow::same("file_path"),
         FieldRow::same("memory_type"),
         FieldRow::same("load_reason"),
@@ -104,33 +110,44 @@ pub(super) const EVENTS: &[EventRow] = &[
         FieldRow::same("parent_file_path"),
     ]),
     EventRow::new("ConfigChange", EventKind::ConfigChange)
+        .since("2.1.49")
         .matched()
         .blocks()
         .fields(&[FieldRow::same("source"), FieldRow::same("file_path")]),
-    EventRow::new("CwdChanged", EventKind::CwdChanged).fields(&[FieldRow::same("old_cwd"), FieldRow::same("new_cwd")]),
+    EventRow::new("CwdChanged", EventKind::CwdChanged)
+        .since("2.1.83")
+        .fields(&[FieldRow::same("old_cwd"), FieldRow::same("new_cwd")]),
     EventRow::new("DirectoryAdded", EventKind::DirectoryAdded)
+        .since("2.1.219")
         .matched()
         .fields(&[FieldRow::same("directory"), FieldRow::same("source")]),
     EventRow::new("FileChanged", EventKind::FileChanged)
+        .since("2.1.83")
         .matched()
         .fields(&[FieldRow::same("file_path"), FieldRow::named("event", "change")]),
     EventRow::new("WorktreeCreate", EventKind::WorktreeCreate)
+        .since("2.1.50")
         .blocks()
         .plain(PlainTextUse::LastLine)
         .fields(&[FieldRow::same("name")]),
-    EventRow::new("WorktreeRemove", EventKind::WorktreeRemove).fields(&[FieldRow::same("worktree_path")]),
+    EventRow::new("WorktreeRemove", EventKind::WorktreeRemove)
+        .since("2.1.50")
+        .fields(&[FieldRow::same("worktree_path")]),
     EventRow::new("PreModelSwitch", EventKind::PreModelSwitch)
+        .since("2.1.251")
         .matched_as(canonical_model)
         .blocks()
         .within_ms(30_000)
         .on_timeout(FailurePolicy::Closed)
         .fields(MODEL),
     EventRow::new("PostModelSwitch", EventKind::PostModelSwitch)
+        .since("2.1.251")
         .matched_as(canonical_model)
         .plain(PlainTextUse::Context)
         .within_ms(30_000)
         .fields(MODEL),
     EventRow::new("UserPromptSubmit", EventKind::PromptSubmit)
+        .since("1.0.54")
         .observed()
         .blocks()
         .plain(PlainTextUse::Context)
@@ -147,54 +164,67 @@ pub(super) const EVENTS: &[EventRow] = &[
             FieldRow::same("command_source"),
             FieldRow::same("prompt"),
         ]),
-    EventRow::new("MessageDisplay", EventKind::MessageDisplay).within_ms(10_000).fields(&[
+    EventRow::new("MessageDisplay", EventKind::MessageDisplay).since("2.1.152").within_ms(10_000).fields(&[
         FieldRow::same("turn_id"),
         FieldRow::same("message_id"),
         FieldRow::same("index"),
         FieldRow::named("final", "is_final"),
         FieldRow::named("delta", "text"),
     ]),
-    EventRow::new("Stop", EventKind::Stop).observed().blocks().fields(STOP),
-    EventRow::new("StopFailure", EventKind::StopFailure).observed().matched().fields(&[
+    EventRow::new("Stop", EventKind::Stop).since("1.0.38").observed().blocks().fields(STOP),
+    EventRow::new("StopFailure", EventKind::StopFailure).since("2.1.78").observed().matched().fields(&[
         FieldRow::named("error", "error_type"),
         FieldRow::same("error_details"),
         FieldRow::same("last_assistant_message"),
     ]),
     EventRow::new("PreCompact", EventKind::PreCompact)
+        .since("1.0.48")
         .observed()
         .matched()
         .blocks()
         .fields(&[FieldRow::same("trigger"), FieldRow::same("custom_instructions").or("null")]),
     EventRow::new("PostCompact", EventKind::PostCompact)
+        .since("2.1.76")
         .observed()
         .matched()
         .fields(&[FieldRow::same("trigger"), FieldRow::named("compact_summary", "summary")]),
-    EventRow::new("Notification", EventKind::Notification).observed().matched().fields(&[
+    EventRow::new("Notification", EventKind::Notification).since("1.0.38").observed().matched().fields(&[
         FieldRow::same("message"),
         FieldRow::same("title"),
         FieldRow::same("notification_type"),
     ]),
-    EventRow::new("PreToolUse", EventKind::PreToolUse).observed().matched().blocks().fields(TOOL),
+    EventRow::new("PreToolUse", EventKind::PreToolUse).since("1.0.38").observed().matched().blocks().fields(TOOL),
     EventRow::new("PermissionRequest", EventKind::PermissionRequest)
+        .since("2.0.45")
         .observed()
         .matched()
         .blocks()
         .settle(DecisionRule::AnyDenyElseLastAllow)
         .fields(REQUEST),
-    EventRow::new("PermissionDenied", EventKind::PermissionDenied).matched().fields(DENIED),
-    EventRow::new("PostToolUse", EventKind::PostToolUse).observed().matched().blocks().fields(DONE),
+    EventRow::new("PermissionDenied", EventKind::PermissionDenied).since("2.1.89").matched().fields(DENIED),
+    EventRow::new("PostToolUse", EventKind::PostToolUse).since("1.0.38").observed().matched().blocks().fields(DONE),
     EventRow::new("PostToolUseFailure", EventKind::PostToolFailure).observed().matched().blocks().fields(FAILED),
     EventRow::new("PostToolBatch", EventKind::PostToolBatch)
         .observed()
         .blocks()
         .fields(&[FieldRow::same("tool_calls")]),
-    EventRow::new("Elicitation", EventKind::Elicitation).matched().blocks().fields(ELICITATION),
-    EventRow::new("ElicitationResult", EventKind::ElicitationResult).matched().blocks().fields(ELICITATION),
-    EventRow::new("SubagentStart", EventKind::SubagentStart).observed().matched(),
-    EventRow::new("SubagentStop", EventKind::SubagentStop).observed().matched().blocks().fields(SUBAGENT_STOP),
-    EventRow::new("TaskCreated", EventKind::TaskCreated).blocks().fields(TASK),
-    EventRow::new("TaskCompleted", EventKind::TaskCompleted).blocks().fields(TASK),
+    EventRow::new("Elicitation", EventKind::Elicitation).since("2.1.76").matched().blocks().fields(ELICITATION),
+    EventRow::new("ElicitationResult", EventKind::ElicitationResult)
+        .since("2.1.76")
+        .matched()
+        .blocks()
+        .fields(ELICITATION),
+    EventRow::new("SubagentStart", EventKind::SubagentStart).since("2.0.43").observed().matched(),
+    EventRow::new("SubagentStop", EventKind::SubagentStop)
+        .since("1.0.41")
+        .observed()
+        .matched()
+        .blocks()
+        .fields(SUBAGENT_STOP),
+    EventRow::new("TaskCreated", EventKind::TaskCreated).since("2.1.84").blocks().fields(TASK),
+    EventRow::new("TaskCompleted", EventKind::TaskCompleted).since("2.1.33").blocks().fields(TASK),
     EventRow::new("TeammateIdle", EventKind::TeammateIdle)
+        .since("2.1.33")
         .blocks()
         .fields(&[FieldRow::same("teammate_name"), FieldRow::same("team_name")]),
 ];

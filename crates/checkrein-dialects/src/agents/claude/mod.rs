@@ -24,7 +24,8 @@ use crate::reply::{
     AnswerDetection, EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable,
 };
 use crate::table::{
-    Cwd, Data, Dialect, Environment, ExitReason, HostTable, ProcessTable, TimeTable, ToolRow, VariableRow,
+    ApprovalTable, Cwd, Data, Dialect, Environment, ExitReason, HeadlessSign, HostTable, ProcessTable, TimeTable,
+    ToolRow, VariableRow,
 };
 
 /// Dialect of Claude Code.
@@ -33,6 +34,7 @@ pub static DIALECT: Dialect = CLAUDE;
 const CLAUDE: Dialect = Dialect {
     name: "claude",
     evidence: crate::agents::evidence::CLAUDE,
+    facts: Some(crate::agents::evidence::CLAUDE_FACTS),
     title: "Claude Code",
     events: events::EVENTS,
     tools: TOOLS,
@@ -75,6 +77,11 @@ const CLAUDE: Dialect = Dialect {
         exit_reason: ExitReason::WithCommandLine,
         not_observable: &["in print mode, a turn that ended with an error of the service"],
         calls_each_entry: true,
+        approvals: ApprovalTable {
+            headless: Some(HeadlessSign { variable: "CLAUDE_CODE_ENTRYPOINT", values: &["sdk-cli"] }),
+            holds_requests: true,
+            ..ApprovalTable::USUAL
+        },
         ..HostTable::FAILS_OPEN
     },
     install: Some(
@@ -116,9 +123,9 @@ const CLAUDE: Dialect = Dialect {
 };
 
 const TOOLS: &[ToolRow] = &[
-    ToolRow::same("Agent"),
+    ToolRow::same("Agent").observed(),
     ToolRow::same("AskUserQuestion"),
-    ToolRow::same("Bash"),
+    ToolRow::same("Bash").observed(),
     ToolRow::same("BashOutput"),
     ToolRow::same("Edit"),
     ToolRow::same("EnterPlanMode"),
@@ -131,7 +138,7 @@ const TOOLS: &[ToolRow] = &[
     ToolRow::same("NotebookEdit"),
     ToolRow::same("NotebookRead"),
     ToolRow::same("PowerShell"),
-    ToolRow::same("Read"),
+    ToolRow::same("Read").observed(),
     ToolRow::same("SendMessage"),
     ToolRow::same("Skill"),
     ToolRow::same("SlashCommand"),
@@ -144,7 +151,7 @@ const TOOLS: &[ToolRow] = &[
     ToolRow::same("ToolSearch"),
     ToolRow::same("WebFetch"),
     ToolRow::same("WebSearch"),
-    ToolRow::same("Write"),
+    ToolRow::same("Write").observed(),
 ];
 
 const EMPTY: &str = "\"\"";

@@ -15,8 +15,9 @@ use crate::{Dialect, EventRow, HostTable, InputRow, McpNames, ToolRow};
 /// Dialect of opencode.
 pub static DIALECT: Dialect = Dialect {
     evidence: crate::agents::evidence::OPENCODE,
+    facts: Some(crate::agents::evidence::OPENCODE_FACTS),
     tools: &[
-        ToolRow::new("bash", &["Bash"]),
+        ToolRow::new("bash", &["Bash"]).observed(),
         ToolRow::new("write", &["Write"]).takes(FILE),
         ToolRow::new("edit", &["Edit"]).takes(EDIT),
         ToolRow::new("multiedit", &["Edit"]).takes(FILE),

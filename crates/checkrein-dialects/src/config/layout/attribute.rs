@@ -92,6 +92,8 @@ pub enum Attribute {
     Cwd,
     /// Sandbox.
     Sandbox,
+    /// Use of a warm interpreter.
+    Warm,
     /// Order among hooks.
     Order,
     /// Flag: the hook rewrites.
@@ -147,6 +149,7 @@ impl Attribute {
             Self::OutputCap => "its output limit",
             Self::Cwd => "its working directory",
             Self::Sandbox => "its sandbox",
+            Self::Warm => "its use of warm interpreters",
             Self::Order => "its order",
             Self::Rewrites => "that it rewrites",
             Self::Variables => "the variables in its command",
@@ -360,6 +363,7 @@ impl HookKey {
             (HandlerSpec::Command(command), Attribute::Env) => command.env_set = decoder.pairs(node, name)?,
             (HandlerSpec::Command(command), Attribute::EnvAllow) => command.env_allow = decoder.texts(node, name)?,
             (HandlerSpec::Command(command), Attribute::Cwd) => command.cwd = Some(decoder.text(node, name)?.into()),
+            (HandlerSpec::Command(command), Attribute::Warm) => command.warm = Some(decoder.warm(node, name)?),
             (HandlerSpec::Command(command), Attribute::Sandbox) => {
                 command.sandbox = sandbox::read(decoder, node, name)?;
             }

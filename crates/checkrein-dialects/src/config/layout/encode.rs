@@ -10,7 +10,7 @@ use checkrein_core::{EventKind, FailurePolicy, HookState, RawJson};
 use super::attribute::{is_enabled, own_name};
 use super::{Attribute, HandlerRow, HookFileLayout, HookKey, TimeUnit, sandbox};
 use crate::config::{ConversionLoss, Encoded};
-use crate::spec::{CommandLine, HandlerSpec, HookSpec, shell_text};
+use crate::spec::{CommandLine, HandlerSpec, HookSpec, Warm, shell_text};
 use crate::table::Dialect;
 
 impl HookFileLayout {
@@ -275,7 +275,7 @@ pub(crate) fn written_matcher(
 }
 
 /// Attributes that can be lost.
-const ALL: [Attribute; 27] = [
+const ALL: [Attribute; 28] = [
     Attribute::Args,
     Attribute::Shell,
     Attribute::Method,
@@ -299,6 +299,7 @@ const ALL: [Attribute; 27] = [
     Attribute::EnvAllow,
     Attribute::Cwd,
     Attribute::Sandbox,
+    Attribute::Warm,
     Attribute::Order,
     Attribute::Rewrites,
     Attribute::Strict,
@@ -380,6 +381,10 @@ fn of_handler(attribute: Attribute, handler: &HandlerSpec) -> Option<String> {
         }
         (HandlerSpec::Command(command), Attribute::OutputCap) => command.output_cap.map(|cap| cap.to_string()),
         (HandlerSpec::Command(command), Attribute::Cwd) => command.cwd.as_ref().map(|cwd| text(&cwd.to_string_lossy())),
+        (HandlerSpec::Command(command), Attribute::Warm) => command.warm.map(|warm| match warm {
+            Warm::Auto => text(warm.name()),
+            Warm::On | Warm::Off => warm.name().to_owned(),
+        }),
         (HandlerSpec::Command(command), Attribute::Sandbox) => command.sandbox.as_ref().map(sandbox::write),
         (HandlerSpec::Http(http), Attribute::Url) => Some(text(&http.url)),
         (HandlerSpec::Http(http), Attribute::Method) => (http.method != "POST").then(|| text(&http.method)),

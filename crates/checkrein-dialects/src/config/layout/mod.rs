@@ -259,6 +259,18 @@ impl HookFileLayout {
         when.is_some_and(|key| entry.get(key.name).is_some())
     }
 
+    /// `true` for an entry with a decision of a rule, and neither a condition nor another handler.
+    fn lacks_condition(&self, entry: &Node<'_>) -> bool {
+        let is_decision = |key: &HookKey| matches!(key.says, Attribute::OfRule(RuleKey::Decision(_)));
+        let has_handler = self
+            .handlers
+            .iter()
+            .any(|row| !row.needs.is_empty() && row.needs.iter().all(|key| entry.get(key).is_some()));
+        !has_handler
+            && entry.get("type").is_none()
+            && self.keys.iter().any(|key| is_decision(key) && entry.get(key.name).is_some())
+    }
+
     /// Name of a hook, if it has one.
     fn name_of<'n>(&self, hook: &'n Node<'_>) -> Option<&'n str> {
         let key = self.keys.iter().find(|key| matches!(key.says, Attribute::Id))?;
@@ -345,7 +357,7 @@ impl HookFileLayout {
             }
             (Some(event), _) | (None, Some(event)) => vec![event],
             // Rules are for tool calls by default.
-            (None, None) if self.is_rule(entry) => {
+            (None, None) if self.is_rule(entry) || self.lacks_condition(entry) => {
                 if decoder.wants(&EventKind::PreToolUse) {
                     self.hook(decoder, entry, &[EventKind::PreToolUse], None, &id);
                 }
@@ -492,6 +504,12 @@ impl HookFileLayout {
             None if self.infers_type && self.handlers.iter().any(|row| has(&row)) => {
                 self.handlers.iter().find(has_values).or_else(|| self.handlers.iter().find(has)).ok_or("no type")?
             }
+            None if self.lacks_condition(hook) => {
+                let why = "this rule has no `when`".to_owned();
+                decoder.error("missing-key", hook.span, why.clone()).help =
+                    Some("add its condition; `when: true` applies to every event".to_owned());
+                return Err(why);
+            }
             None => {
                 let why = "this hook has no `type`".to_owned();
                 let known: Vec<_> = self.handlers.iter().map(|row| row.name).collect();
@@ -575,6 +593,17 @@ impl HookFileLayout {
                 "deny_by_command" if self.flat => {
                     decoder.settings.deny_by_command = Some(decoder.flag(node, &member.key).unwrap_or(true));
                 }
+                "approvals" if self.flat => {
+                    decoder.settings.approvals_wait = match decoder.text(node, &member.key).as_deref() {
+                        Ok("wait") => Some(true),
+                        Ok("deny") => Some(false),
+                        Ok(other) => {
+                            decoder.unknown("unknown-value", node.span, "value", other, &["deny", "wait"]);
+                            None
+                        }
+                        Err(_) => None,
+                    };
+                }
                 "restrict" if self.flat => decoder.settings.restrict = Some(super::restrict::read(decoder, node)),
                 // An invalid value has the stricter meaning.
                 "protect_self" if self.flat => {
@@ -583,6 +612,7 @@ impl HookFileLayout {
                 "env_allow" if self.flat => {
                     decoder.settings.env_allow = Some(decoder.texts(node, &member.key).unwrap_or_default());
                 }
+                "warm" if self.flat => decoder.settings.warm = decoder.warm(node, &member.key).ok(),
                 // An invalid value leaves the hooks in force.
                 "dry_run" if self.flat => decoder.settings.dry_run = decoder.flag(node, &member.key).unwrap_or(false),
                 "trusted_paths" if self.flat => {
@@ -597,6 +627,12 @@ impl HookFileLayout {
                 "override" if self.flat => decoder.settings.overrides = super::overrides::read(decoder, node),
                 // An invalid value leaves the log on.
                 "log" if self.flat => decoder.settings.log = Some(decoder.flag(node, &member.key).unwrap_or(true)),
+                "approval_webhook" if self.flat => {
+                    decoder.settings.approval_webhook = webhook(decoder, node);
+                }
+                "resident" if self.flat => {
+                    decoder.settings.resident = Some(decoder.flag(node, &member.key).unwrap_or(false));
+                }
                 "audit" if self.flat => decoder.settings.audit = super::audit::read(decoder, node),
                 "include" if self.flat => self.includes(decoder, node),
                 _ => {}
@@ -703,4 +739,29 @@ pub(super) fn set_enabled(spec: &mut HookSpec, enabled: bool) {
     if !enabled {
         spec.state = HookState::Disabled;
     }
+}
+
+/// Keys of `approval_webhook`.
+const WEBHOOK_KEYS: &[&str] = &["url", "secret", "ca_file", "allowedEnvVars"];
+
+/// Reads `approval_webhook`. An invalid one has no effect: questions then wait at the other places.
+fn webhook(decoder: &mut Decoder<'_>, node: &Node<'_>) -> Option<super::WebhookSettings> {
+    let members = decoder.object(node, "approval_webhook").ok()?;
+    decoder.check_keys(members, WEBHOOK_KEYS);
+    let mut settings = super::WebhookSettings::default();
+    for member in members {
+        let node = &member.value;
+        match &*member.key {
+            "url" => settings.url = decoder.text(node, "url").ok()?,
+            "secret" => settings.secret = Some(decoder.text(node, "secret").ok()?),
+            "ca_file" => settings.ca_file = Some(decoder.text(node, "ca_file").ok()?),
+            "allowedEnvVars" => settings.env = decoder.texts(node, "allowedEnvVars").ok()?,
+            _ => {}
+        }
+    }
+    if settings.url.is_empty() {
+        decoder.error("bad-url", node.span, "`approval_webhook` needs a `url`");
+        return None;
+    }
+    Some(settings)
 }

@@ -8,9 +8,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::super::builder::{Builder, NewCall, Odd, time};
-use super::super::call::{Outcome, Subagent};
+use super::super::call::{HookFailure, Outcome, Subagent};
 use super::super::places::Root;
 use super::{Format, LineReader, Reader};
+use crate::install::is_own_command;
 
 pub(super) const FORMAT: Format = Format {
     agent: "claude",
@@ -88,6 +89,29 @@ struct Row<'a> {
     permission_decision: Option<&'a RawValue>,
     #[serde(borrow)]
     query_source: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    entrypoint: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    attachment: Option<&'a RawValue>,
+}
+
+/// Report about a hook. A killed hook has no report: its call has a result that quotes the command.
+///
+/// The fields of a cancelled hook are not observed; they are those that programs which read these files expect.
+#[derive(Deserialize)]
+struct Attachment<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    #[serde(rename = "toolUseID", borrow)]
+    tool_use_id: Option<Cow<'a, str>>,
+    #[serde(rename = "hookEvent", borrow)]
+    event: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    command: Option<Cow<'a, str>>,
+    #[serde(rename = "timedOut")]
+    timed_out: Option<bool>,
+    #[serde(rename = "timeoutMs")]
+    timeout_ms: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -133,10 +157,16 @@ impl LineReader for Claude {
         if let Some(cwd) = &row.cwd {
             found.project(cwd);
         }
+        if let Some(entrypoint) = &row.entrypoint {
+            found.surface(entrypoint);
+        }
         match &*row.kind {
             "assistant" | "user" => message(&row, found),
             other if OTHER_LINES.contains(&other) => {
                 learn_agent_type(&row, found);
+                if other == "attachment" {
+                    hook_report(&row, found);
+                }
                 Ok(())
             }
             other => Err(Odd::Unknown(other.to_owned())),
@@ -150,6 +180,27 @@ fn learn_agent_type(row: &Row<'_>, found: &mut Builder) {
     let Some(kind) = kind.and_then(|kind| kind.rsplit(':').next()) else { return };
     // Requests come before the calls that answer them.
     found.subagent_kind(row.agent_id.as_deref(), kind);
+}
+
+/// Learns that checkrein failed at a call. Attachments of other kinds have other shapes.
+fn hook_report(row: &Row<'_>, found: &mut Builder) {
+    let Some(Ok(report)) = row.attachment.map(|text| serde_json::from_str::<Attachment<'_>>(text.get())) else {
+        return;
+    };
+    let is_own = report.command.as_deref().is_some_and(|command| is_own_command(command, FORMAT.agent));
+    if !is_own || report.event.as_deref() != Some("PreToolUse") {
+        return;
+    }
+    let failure = match &*report.kind {
+        "hook_cancelled" if report.timed_out == Some(true) => HookFailure::TimedOut { limit: report.timeout_ms },
+        "hook_cancelled" => HookFailure::Cancelled,
+        "hook_non_blocking_error" => HookFailure::Failed,
+        _ => return,
+    };
+    let id = report.tool_use_id.as_deref().unwrap_or_default();
+    if let Some(call) = found.find(row.agent_id.as_deref(), id) {
+        call.hook_failure = Some(failure);
+    }
 }
 
 fn message(row: &Row<'_>, found: &mut Builder) -> Result<(), Odd> {
@@ -202,6 +253,10 @@ fn result(row: &Row<'_>, block: &Block<'_>, found: &mut Builder) -> Result<(), O
     // Only versions that write their decision say if the user was asked.
     call.asked = decision.and_then(|decision| decision.source).map(|source| source == "user");
     // Claude Code quotes the command of a hook that failed, in brackets.
-    call.hook_failed = is_error && content.starts_with("\"PreToolUse:") && content.contains(" hook error: [");
+    let quoted = content.split_once(" hook error: [").and_then(|(_, rest)| rest.split_once("]: "));
+    let is_own = quoted.is_some_and(|(command, _)| is_own_command(command, FORMAT.agent));
+    if is_error && content.starts_with("\"PreToolUse:") && is_own {
+        call.hook_failure.get_or_insert(HookFailure::Failed);
+    }
     Ok(())
 }

@@ -90,6 +90,8 @@ struct Meta<'a> {
     #[serde(borrow)]
     cwd: Option<Cow<'a, str>>,
     #[serde(borrow)]
+    originator: Option<Cow<'a, str>>,
+    #[serde(borrow)]
     cli_version: Option<Cow<'a, str>>,
     #[serde(borrow)]
     parent_thread_id: Option<Cow<'a, str>>,
@@ -171,6 +173,9 @@ impl Codex {
         found.id(meta.session_id.as_deref().or(meta.parent_thread_id.as_deref()).unwrap_or(&meta.id));
         if let Some(cwd) = &meta.cwd {
             found.project(cwd);
+        }
+        if let Some(originator) = &meta.originator {
+            found.surface(originator);
         }
         found.version(meta.cli_version.as_deref().ok_or(Odd::Broken)?);
         Ok(())

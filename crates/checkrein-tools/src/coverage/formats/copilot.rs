@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::super::builder::{Builder, NewCall, Odd, time};
-use super::super::call::{Outcome, Subagent};
+use super::super::call::{HookFailure, Outcome, Subagent};
 use super::super::places::Root;
 use super::{Format, LineReader, Reader};
 
@@ -164,7 +164,7 @@ impl LineReader for Copilot {
                         data.output.and_then(|output| serde_json::from_str(output.get()).ok()).unwrap_or_default();
                     for id in calls.keys() {
                         if let Some(call) = found.find(agent, id) {
-                            call.hook_failed = true;
+                            call.hook_failure = Some(HookFailure::Failed);
                         }
                     }
                 }

@@ -290,6 +290,7 @@ fn merge(all: &mut Vec<Session>, more: Vec<Session>) {
         have.problem = have.problem.take().or(session.problem);
         have.project = have.project.take().or(session.project);
         have.version = have.version.take().or(session.version);
+        have.surface = have.surface.take().or(session.surface);
         have.notes.extend(session.notes);
         for kind in session.unknown_kinds {
             if !have.unknown_kinds.contains(&kind) {

@@ -28,24 +28,40 @@ const HARMLESS: &[&str] = &[
     "test",
 ];
 
-/// Command with which the user confirms a call. An agent must not confirm its own calls.
-const ALLOW_ONCE: &str = "allow-once";
+/// Commands with which the user answers questions of hooks, or opens the page that does. An agent must not answer its own questions.
+const USER_COMMANDS: &[&str] = &["approve", "deny", "approvals", "live", "serve"];
 
-/// `true` if a command is, or may be, a call of `checkrein allow-once`.
-pub(super) fn confirms_calls(parsed: &ParsedCommands) -> bool {
+/// Commands that answer. Other programs have some of the names above too.
+const ANSWERS: &[&str] = &["approve", "deny"];
+
+/// Number of characters of the id of an approval, without its dash.
+const ID_LENGTH: usize = 10;
+
+/// `true` if a command is, or may be, one with which the user answers questions of hooks.
+pub(super) fn answers_questions(parsed: &ParsedCommands) -> bool {
     let doubt = parsed.doubt();
     let is_confirmation = |command: &SimpleCommand| {
         let names = doubt.names(command);
         // A link may have any name.
         let is_path = command.program.text.contains('/') && !is_reader(&command.name);
-        (is_path && command.args.iter().any(|arg| arg.text == ALLOW_ONCE))
-            || names
-                .iter()
-                .filter_map(|name| subcommand(command, name))
-                .any(|word| if word.known { word.text == ALLOW_ONCE } else { word.could_be(ALLOW_ONCE) })
+        let may_be_link = || {
+            let mut rest = command.args.iter().skip_while(|arg| !ANSWERS.contains(&arg.text.as_str()));
+            rest.next().is_some() && rest.any(|arg| !arg.known || is_id(&arg.text))
+        };
+        (is_path && may_be_link())
+            || names.iter().filter_map(|name| subcommand(command, name)).any(|word| {
+                USER_COMMANDS.iter().any(|own| if word.known { word.text == *own } else { word.could_be(own) })
+            })
     };
+    let names_answer = |text: &str| text.contains("checkrein") && USER_COMMANDS.iter().any(|own| text.contains(own));
     parsed.simple_commands.iter().any(is_confirmation)
-        || (parsed.parse_error.is_some() && parsed.texts.iter().any(|text| text.contains(ALLOW_ONCE)))
+        || (parsed.parse_error.is_some() && parsed.texts.iter().any(|text| names_answer(text)))
+}
+
+/// `true` if a word has the form of an id.
+fn is_id(word: &str) -> bool {
+    let id: Vec<_> = word.chars().filter(|c| *c != '-').collect();
+    id.len() == ID_LENGTH && id.iter().all(|c| c.is_ascii_alphanumeric() && !matches!(c, 'u' | 'U'))
 }
 
 /// Returns the question if a command may change guards.

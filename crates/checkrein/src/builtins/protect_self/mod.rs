@@ -5,7 +5,7 @@
 //! The builtin also asks in these cases: a program or MCP tool that is not known as read-only gets one of these paths; a
 //! command that cannot be parsed contains the name of one of the files; a command of checkrein may change something, such
 //! as `checkrein uninstall`, or a command ends its processes. A path or a directory that only a running shell knows may be
-//! one of these paths, so the builtin asks. `checkrein allow-once` is denied.
+//! one of these paths, so the builtin asks. `checkrein approve`, `deny`, `approvals`, `live` and `serve` are denied.
 //!
 //! - **Arguments**: `deny:PATH` and `ask:PATH`, absolute. Each also matches everything below. `**/` at the start of a path
 //!   matches any directory, `*` at its end matches any rest of the name.
@@ -125,17 +125,18 @@ async fn run(call: BuiltinCall<'_>, guarded: Arc<Vec<Guarded>>) -> Result<Opinio
     off_thread(move || check(&event, &guarded, &cwd, home.as_deref())).await
 }
 
-/// `true` if a tool call shows that it runs `checkrein allow-once`, which only the user may run.
-pub fn calls_allow_once(event: &Event, cwd: &Path, home: Option<&str>) -> bool {
-    control::confirms_calls(&parse_commands(event, home, cwd))
+/// `true` if a tool call shows that it runs `checkrein approve` or a similar command, which only the user may run.
+pub fn answers_questions(event: &Event, cwd: &Path, home: Option<&str>) -> bool {
+    control::answers_questions(&parse_commands(event, home, cwd))
 }
 
 fn check(event: &Event, guarded: &[Guarded], cwd: &Path, home: Option<&str>) -> Opinion {
     let affected = affected_paths(event, cwd, home);
     let Affected { paths, unknown, astray, parsed } = &affected;
-    if control::confirms_calls(parsed) {
+    if control::answers_questions(parsed) {
         return Opinion::deny(
-            "this runs or may run `checkrein allow-once`, which is for the user; tell the user to run it in a terminal",
+            "this runs or may run a command of checkrein that is for the user, such as `checkrein approve`; tell the user to run it \
+             in a terminal",
         );
     }
     let paths: Vec<_> = paths.iter().map(|path| (path.names().collect::<Vec<_>>(), path.reach)).collect();

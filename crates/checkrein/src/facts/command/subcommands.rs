@@ -179,7 +179,7 @@ const NESTED: &[(&[&str], &[&str])] = &[
         ],
     ),
     (&["aws"], &["*"]),
-    (&["terraform", "tofu", "terragrunt"], &["state", "workspace", "providers", "run-all", "metadata"]),
+    (&["terraform", "tofu", "terragrunt"], &["state", "workspace", "providers", "run-all", "metadata", "stack"]),
     (
         &["npm", "cnpm"],
         &["config", "cache", "token", "access", "owner", "team", "dist-tag", "profile", "org", "hook", "pkg"],

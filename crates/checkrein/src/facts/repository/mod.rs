@@ -102,6 +102,15 @@ pub(crate) fn current_branch(cwd: &Path) -> Value {
     Repository::new(cwd).branch()
 }
 
+/// Returns the name of the current branch for people. `None`: `HEAD` is detached or unreadable, or there is no repository.
+pub(crate) fn branch_name(cwd: &Path) -> Option<String> {
+    let Found::Place(place) = Place::find(cwd) else { return None };
+    match refs::head(&place) {
+        Head::Branch(branch) => Some(branch),
+        Head::Detached(_) | Head::Unknown => None,
+    }
+}
+
 /// Returns the URLs of the remotes after rewriting, if they can be read.
 pub(crate) fn remotes(cwd: &Path) -> Option<Remotes> {
     let place = match Place::find(cwd) {

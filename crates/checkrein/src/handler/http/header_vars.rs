@@ -1,7 +1,7 @@
 //! Environment variables in values of headers.
 
 /// Expands `$NAME`, `${NAME}` and `$$`. A name without a value becomes empty. Any other dollar sign stays.
-pub(super) fn fill(text: &str, value: impl Fn(&str) -> Option<String>) -> String {
+pub fn fill(text: &str, value: impl Fn(&str) -> Option<String>) -> String {
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(dollar) = rest.find('$') {

@@ -125,12 +125,28 @@ impl Key {
         now: u64,
     ) -> Result<(), &'static str> {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-        let (Some(id), Some(timestamp), Some(signatures)) = (text(ID), text(TIMESTAMP), text(SIGNATURE)) else {
-            return Err("it is not signed");
-        };
-        if id.as_bytes() != sent.id.0 {
+        let signed = Signed { id: text(ID), timestamp: text(TIMESTAMP), signatures: text(SIGNATURE) };
+        let is_complete = signed.timestamp.is_some() && signed.signatures.is_some();
+        if is_complete && signed.id.is_some_and(|id| id.as_bytes() != sent.id.0) {
             return Err("it is signed for another request");
         }
+        self.verify_signed(&signed, sent.signature.as_ref(), body, now)
+    }
+
+    /// Verifies the headers of a message. The signature `own` is rejected.
+    ///
+    /// # Errors
+    /// The reason for the rejection.
+    fn verify_signed(
+        &self,
+        signed: &Signed<'_>,
+        own: Option<&Signature>,
+        body: &[u8],
+        now: u64,
+    ) -> Result<(), &'static str> {
+        let Signed { id: Some(id), timestamp: Some(timestamp), signatures: Some(signatures) } = *signed else {
+            return Err("it is not signed");
+        };
         if !timestamp.parse::<u64>().is_ok_and(|signed| signed.abs_diff(now) <= TOLERANCE) {
             return Err("its timestamp differs by more than 5 minutes from the local clock");
         }
@@ -139,12 +155,39 @@ impl Key {
                 return false;
             };
             // `verify_slice` compares in constant time.
-            let is_echo = sent.signature.is_some_and(|own| own[..] == bytes);
+            let is_echo = own.is_some_and(|own| own[..] == bytes);
             !is_echo && self.mac(id.as_bytes(), timestamp, &[body]).verify_slice(&bytes).is_ok()
         };
         // Several signatures are allowed, for the rotation of secrets.
         if signatures.split(' ').any(is_valid) { Ok(()) } else { Err("its signature is wrong") }
     }
+}
+
+/// Headers of a signed message.
+#[derive(Debug, Clone, Copy)]
+pub struct Signed<'a> {
+    /// `webhook-id`.
+    pub id: Option<&'a str>,
+    /// `webhook-timestamp`.
+    pub timestamp: Option<&'a str>,
+    /// `webhook-signature`.
+    pub signatures: Option<&'a str>,
+}
+
+/// Verifies a message that was signed with this secret, at this time in seconds since 1970.
+///
+/// # Errors
+/// The reason for the rejection. It does not contain the secret.
+pub fn verify(secret: &str, signed: &Signed<'_>, body: &[u8], now: u64) -> Result<(), &'static str> {
+    Key::new(secret)?.verify_signed(signed, None, body, now)
+}
+
+/// Returns the value of `webhook-signature` for a message.
+///
+/// # Errors
+/// The problem of the secret, without the secret.
+pub fn signature(secret: &str, id: &str, timestamp: &str, body: &[u8]) -> Result<String, &'static str> {
+    Ok(header(&Key::new(secret)?.sign(id.as_bytes(), timestamp, &[body])))
 }
 
 /// Id, timestamp and signature of a request.

@@ -1,0 +1,127 @@
+//! Notifications about questions that wait for the user: on the desktop, and to a webhook.
+//!
+//! A notification names the tool and the id, and carries no authority. The webhook can answer on the route of [`callback`], with a
+//! signature. A failed notification is reported in the status and changes nothing else: the question waits at the other places.
+
+pub mod callback;
+mod desktop;
+#[cfg(feature = "http")]
+mod webhook;
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use checkrein_tools::approvals::{Approval, ApprovalState, ApprovalStore};
+use notify::{RecursiveMode, Watcher as _};
+use tokio::sync::mpsc;
+
+/// Wait without a notification of the file system after which the directory is read anyway.
+const POLL: Duration = Duration::from_secs(2);
+
+/// Age of a question at the start of the process that is still new: it may have started the process.
+const RECENT: Duration = Duration::from_secs(60);
+
+/// Endpoint that gets notifications about questions, with its secret.
+#[derive(Clone)]
+pub struct Webhook {
+    /// URL.
+    pub url: String,
+    /// Secret of the signatures.
+    pub secret: Option<String>,
+    /// File with certificates that are trusted in addition.
+    pub ca_file: Option<String>,
+}
+
+/// Without the secret, and without the URL, which may contain one.
+impl std::fmt::Debug for Webhook {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Webhook").field("is_signed", &self.secret.is_some()).finish_non_exhaustive()
+    }
+}
+
+/// Places that get notifications about questions.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Targets {
+    /// `true` if the desktop shows them.
+    pub desktop: bool,
+    /// Endpoint.
+    pub webhook: Option<Webhook>,
+}
+
+/// Problem of each target, for the status.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Problems(Arc<Mutex<Option<String>>>);
+
+impl Problems {
+    fn set(&self, problem: Option<String>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = problem;
+    }
+
+    pub(crate) fn get(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Tells the targets about each question once, when it appears. Never returns.
+pub(crate) async fn watch(approvals: ApprovalStore, targets: Targets, problems: Problems) {
+    let (sender, mut changed) = mpsc::channel(1);
+    let mut watcher = notify::recommended_watcher(move |_: notify::Result<notify::Event>| {
+        let _ = sender.try_send(());
+    })
+    .ok();
+    let mut is_watching = false;
+    let start = SystemTime::now() - RECENT;
+    let mut known = HashSet::new();
+    loop {
+        if !is_watching && let Some(watcher) = &mut watcher {
+            // The directory appears with the first question.
+            is_watching = watcher.watch(approvals.directory(), RecursiveMode::NonRecursive).is_ok();
+        }
+        let store = approvals.clone();
+        let found = tokio::task::spawn_blocking(move || store.list()).await;
+        if let Ok(Ok(all)) = found {
+            for approval in all.iter().filter(|approval| approval.state == ApprovalState::Pending) {
+                if known.insert(approval.id.clone()) && is_after(approval, start) {
+                    tell(approval, &targets, &approvals, &problems);
+                }
+            }
+            known.retain(|id| all.iter().any(|approval| approval.id == *id));
+        }
+        let _ = tokio::time::timeout(POLL, changed.recv()).await;
+    }
+}
+
+/// A clock that was set back makes a question new: one notification too many is better than none.
+fn is_after(approval: &Approval, start: SystemTime) -> bool {
+    UNIX_EPOCH.checked_add(Duration::from_millis(approval.created)).is_none_or(|created| created >= start)
+}
+
+fn tell(approval: &Approval, targets: &Targets, store: &ApprovalStore, problems: &Problems) {
+    if targets.desktop {
+        let (title, text) = (title(approval), text(approval));
+        let problems = problems.clone();
+        tokio::spawn(async move {
+            if let Err(error) = desktop::show(&title, &text).await {
+                problems.set(Some(format!("cannot show a desktop notification: {error}")));
+            }
+        });
+    }
+    #[cfg(feature = "http")]
+    if let Some(webhook) = &targets.webhook {
+        tokio::spawn(webhook::deliver(webhook.clone(), approval.clone(), store.clone(), problems.clone()));
+    }
+    #[cfg(not(feature = "http"))]
+    let _ = store;
+}
+
+/// The tool, whose name has no hidden characters.
+fn title(approval: &Approval) -> String {
+    format!("{} waits for your approval", approval.shown.tool.chars().take(60).collect::<String>())
+}
+
+/// The agent and the id. The input can have secrets that no format knows, so it is not shown.
+fn text(approval: &Approval) -> String {
+    format!("{} asks. Answer with: checkrein approve {}", approval.agent, approval.id)
+}

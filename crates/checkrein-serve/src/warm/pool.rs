@@ -1,0 +1,293 @@
+//! The pool of waiting interpreters.
+//!
+//! A thread starts interpreters and drops old ones. Each request has a thread of its caller, from the request to the end of the
+//! run. An interpreter starts only for a key that was requested before.
+
+use std::collections::HashMap;
+use std::io::Read as _;
+use std::os::fd::AsFd as _;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use checkrein_process::{Exit, ExitReport};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{PidfdFlags, pidfd_open};
+
+use super::gates::Gates;
+use super::interpreter::Interpreter;
+use super::message::{Answer, Key, WarmRequest, send_answer};
+use super::process_context::ProcessContext;
+use crate::runtime_dir::RuntimeDir;
+
+/// Time between a request without an interpreter and the start of one, so that the cold run has the processor.
+const START_DELAY: Duration = Duration::from_millis(150);
+
+/// Minimum time between two starts.
+const START_PAUSE: Duration = Duration::from_millis(40);
+
+/// Interval of checks while interpreters wait.
+const CHECK_INTERVAL: Duration = Duration::from_secs(2);
+
+/// Number of failed starts after which a key is not started again for [`PoolLimits::age`].
+const MAX_FAILURES: u32 = 3;
+
+/// Maximum number of keys with failures that are remembered.
+const MAX_FAILED_KEYS: usize = 64;
+
+/// Maximum number of pending starts.
+const MAX_PENDING: usize = 64;
+
+/// Limits of a pool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PoolLimits {
+    /// Number of waiting interpreters.
+    pub idle: usize,
+    /// Memory of all waiting interpreters in bytes.
+    pub memory: u64,
+    /// Time that an interpreter waits.
+    pub age: Duration,
+}
+
+impl Default for PoolLimits {
+    fn default() -> Self {
+        Self { idle: 4, memory: 200 << 20, age: Duration::from_secs(600) }
+    }
+}
+
+/// Pool of waiting interpreters. Dropping it ends those that wait.
+#[derive(Debug)]
+pub struct Pool {
+    shared: Arc<Shared>,
+    starts: Sender<Start>,
+}
+
+/// A start to do at a time.
+#[derive(Debug)]
+struct Start {
+    key: Key,
+    due: Instant,
+}
+
+#[derive(Debug)]
+struct Shared {
+    limits: PoolLimits,
+    gates: Gates,
+    /// Attributes of this process that its children inherit. `None`: the system does not show them, and all hooks run cold.
+    inherited: Option<String>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Oldest first.
+    idle: Vec<Interpreter>,
+    /// Failed starts by key, and the time of the last one.
+    failures: HashMap<Key, (u32, Instant)>,
+    pending: usize,
+    is_closed: bool,
+}
+
+impl Pool {
+    /// Creates an empty pool whose gates are in this directory. The parent of the directory must be private.
+    pub fn new(directory: impl Into<PathBuf>, limits: PoolLimits) -> Self {
+        let shared = Arc::new(Shared {
+            limits,
+            gates: Gates::in_directory(directory.into()),
+            inherited: ProcessContext::current().map(|context| context.inherited),
+            state: Mutex::default(),
+        });
+        let (starts, queue) = mpsc::channel();
+        let worker = Arc::clone(&shared);
+        // Without the thread, no interpreter starts, and all hooks run cold.
+        let _ = thread::Builder::new().name("checkrein-warm".to_owned()).spawn(move || worker.run(&queue));
+        Self { shared, starts }
+    }
+
+    /// Creates an empty pool with its gates beside the socket, and default limits.
+    pub fn in_runtime_dir(state_dir: &Path) -> Self {
+        Self::new(RuntimeDir::path_in(state_dir).join("gates"), PoolLimits::default())
+    }
+
+    /// Number of waiting interpreters.
+    pub fn idle(&self) -> usize {
+        self.shared.lock().idle.len()
+    }
+
+    /// Process ids of the waiting interpreters.
+    pub fn idle_pids(&self) -> Vec<u32> {
+        self.shared.lock().idle.iter().map(Interpreter::pid).collect()
+    }
+
+    /// Answers a request. Blocks until the run has ended.
+    ///
+    /// The caller must have checked that the peer of the connection is the user of this process.
+    pub fn serve(&self, connection: &UnixStream, request: WarmRequest) {
+        let WarmRequest { key, inherited, .. } = request;
+        if self.shared.inherited.as_ref() != Some(&inherited) {
+            let reason = "the hook has other limits, namespaces or rights than the resident process";
+            let _ = send_answer(connection, &Answer::Cold(reason.to_owned()), &[]);
+            return;
+        }
+        let Some(mut interpreter) = self.shared.take(&key) else {
+            let _ = send_answer(connection, &Answer::Cold("no interpreter waits".to_owned()), &[]);
+            self.start_later(key);
+            return;
+        };
+        let answer = Answer::Taken { pid: interpreter.pid(), marker: interpreter.marker.clone() };
+        let sent = interpreter.streams().map(|streams| send_answer(connection, &answer, &streams));
+        interpreter.close_streams();
+        if !matches!(sent, Some(Ok(()))) {
+            drop(interpreter);
+            self.start_later(key);
+            return;
+        }
+        supervise(interpreter, connection);
+        self.start_later(key);
+    }
+
+    fn start_later(&self, key: Key) {
+        let mut state = self.shared.lock();
+        if state.pending < MAX_PENDING && !state.is_closed {
+            state.pending += 1;
+            // An error means that the thread has ended.
+            let _ = self.starts.send(Start { key, due: Instant::now() + START_DELAY });
+        }
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        let mut state = self.shared.lock();
+        state.is_closed = true;
+        state.idle.clear();
+    }
+}
+
+/// Reports the exit of a process that a hook has taken over, and reaps it when the hook has finished.
+fn supervise(interpreter: Interpreter, connection: &UnixStream) {
+    let Ok(exited) = pidfd_open(interpreter.process(), PidfdFlags::empty()) else { return };
+    loop {
+        let mut waited =
+            [PollFd::new(&exited, PollFlags::IN), PollFd::from_borrowed_fd(connection.as_fd(), PollFlags::IN)];
+        match poll(&mut waited, None) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return,
+        }
+        let has_exited = !waited[0].revents().is_empty();
+        if has_exited {
+            break;
+        }
+        if !waited[1].revents().is_empty() {
+            // The hook has ended, or it has killed the processes and does not wait for the report. Dropping kills them too.
+            return;
+        }
+    }
+    let exit = interpreter.exit().ok().flatten().unwrap_or(Exit::Signalled(9));
+    let mut connection = connection;
+    let report = ExitReport(exit).to_bytes();
+    if std::io::Write::write_all(&mut connection, &report).is_ok() {
+        // The hook signals the group until it closes the connection, so its id must stay in use.
+        let _ = connection.set_read_timeout(Some(Duration::from_secs(60)));
+        while matches!(connection.read(&mut [0; 64]), Ok(1..)) {}
+    }
+    interpreter.reap();
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a waiting interpreter with this key.
+    fn take(&self, key: &Key) -> Option<Interpreter> {
+        let mut dropped = Vec::new();
+        let mut state = self.lock();
+        while let Some(index) = state.idle.iter().position(|interpreter| interpreter.key == *key) {
+            let found = state.idle.remove(index);
+            if !found.is_waiting() {
+                state.failed(key);
+                dropped.push(found);
+            } else if found.started.elapsed() > self.limits.age {
+                dropped.push(found);
+            } else {
+                return Some(found);
+            }
+        }
+        None
+    }
+
+    /// Starts interpreters and drops old ones, until the pool is dropped.
+    fn run(&self, queue: &Receiver<Start>) {
+        loop {
+            match queue.recv_timeout(CHECK_INTERVAL) {
+                Ok(start) => {
+                    let wait = start.due.saturating_duration_since(Instant::now());
+                    thread::sleep(wait.max(START_PAUSE));
+                    self.lock().pending -= 1;
+                    self.start(&start.key);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            self.drop_old();
+        }
+    }
+
+    fn start(&self, key: &Key) {
+        {
+            let mut state = self.lock();
+            let age = self.limits.age;
+            state.failures.retain(|_, (_, last)| last.elapsed() < age);
+            let has_failed = state.failures.get(key).is_some_and(|(count, _)| *count >= MAX_FAILURES);
+            let is_there = state.idle.iter().any(|interpreter| interpreter.key == *key);
+            if state.is_closed || has_failed || is_there || self.limits.idle == 0 {
+                return;
+            }
+        }
+        match Interpreter::start(key.clone(), &self.gates) {
+            Ok(interpreter) => {
+                let mut state = self.lock();
+                if !state.is_closed {
+                    state.idle.push(interpreter);
+                }
+            }
+            Err(_) => self.lock().failed(key),
+        }
+    }
+
+    /// Ends interpreters above the limits, the oldest first.
+    fn drop_old(&self) {
+        let mut state = self.lock();
+        let age = self.limits.age;
+        let mut dropped: Vec<_> =
+            state.idle.extract_if(.., |idle| idle.started.elapsed() > age || !idle.is_waiting()).collect();
+        for idle in dropped.iter().filter(|idle| !idle.is_waiting()) {
+            let key = idle.key.clone();
+            state.failed(&key);
+        }
+        let mut memory: u64 = state.idle.iter().map(Interpreter::memory).sum();
+        while state.idle.len() > self.limits.idle || (memory > self.limits.memory && !state.idle.is_empty()) {
+            let oldest = state.idle.remove(0);
+            memory = memory.saturating_sub(oldest.memory());
+            dropped.push(oldest);
+        }
+        // The wait for their ends needs no lock.
+        drop(state);
+        drop(dropped);
+    }
+}
+
+impl State {
+    fn failed(&mut self, key: &Key) {
+        if self.failures.len() >= MAX_FAILED_KEYS {
+            self.failures.clear();
+        }
+        let failure = self.failures.entry(key.clone()).or_insert((0, Instant::now()));
+        *failure = (failure.0 + 1, Instant::now());
+    }
+}
