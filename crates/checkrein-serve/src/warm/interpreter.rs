@@ -1,5 +1,6 @@
 //! An interpreter that waits, as the pool owns it.
 
+use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::process::CommandExt as _;
@@ -7,10 +8,17 @@ use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 use checkrein_process::{Exit, MARKER, new_marker};
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, waitid};
 
 use super::gates::Gates;
 use super::message::{Key, STREAMS, identity};
+
+/// Exit status of a probe that no gate stopped.
+const UNGATED: i32 = 77;
+
+/// Maximum duration of a probe.
+const PROBE_TIMEOUT: Timespec = Timespec { tv_sec: 20, tv_nsec: 0 };
 
 /// A started interpreter. Dropping it kills its process group and reaps it.
 #[derive(Debug)]
@@ -32,30 +40,9 @@ impl Interpreter {
             return Err(io::Error::other("the interpreter has changed"));
         }
         let marker = new_marker().into_string().map_err(|_| io::ErrorKind::InvalidData)?;
-        let (Some(name), Some(options), Some(script)) =
-            (key.argv.first(), key.argv.get(1..key.script_index), key.argv.get(key.script_index..))
-        else {
-            return Err(io::ErrorKind::InvalidInput.into());
-        };
-        let mut command = Command::new(&key.program);
-        command.arg0(name).args(options);
-        if key.is_node {
-            command.arg("--require").arg(gates.node());
-        }
-        command.args(script).env_clear().envs(key.start_env.iter().map(|(name, value)| (name, value)));
-        if !key.is_node {
-            let own = key.start_env.iter().find(|(name, value)| name == "PYTHONPATH" && !value.is_empty());
-            let mut path = gates.python().into_os_string();
-            if let Some((_, own)) = own {
-                path.push(":");
-                path.push(own);
-            }
-            command.env("PYTHONPATH", path);
-        }
-        let child = command
+        let script = key.argv.get(key.script_index..).unwrap_or_default();
+        let child = command(&key, gates, script)?
             .env(MARKER, &marker)
-            .current_dir(&key.start_dir)
-            .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -115,6 +102,55 @@ impl Interpreter {
             let _ = self.child.wait();
         }
     }
+}
+
+/// Returns the command of an interpreter that loads its gate before these words.
+fn command(key: &Key, gates: &Gates, words: &[impl AsRef<OsStr>]) -> io::Result<Command> {
+    let Some((name, options)) = key.argv.get(..key.script_index).and_then(<[String]>::split_first) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let mut command = Command::new(&key.program);
+    command.arg0(name).args(options);
+    if key.is_node {
+        command.arg("--require").arg(gates.node());
+    }
+    command.args(words).env_clear().envs(key.start_env.iter().map(|(name, value)| (name, value)));
+    if !key.is_node {
+        let own = key.start_env.iter().find(|(name, value)| name == "PYTHONPATH" && !value.is_empty());
+        let mut path = gates.python().into_os_string();
+        if let Some((_, own)) = own {
+            path.push(":");
+            path.push(own);
+        }
+        command.env("PYTHONPATH", path);
+    }
+    command.current_dir(&key.start_dir).process_group(0);
+    Ok(command)
+}
+
+/// Returns `true` if an interpreter with these options and variables loads its gate. A special build of Python can ignore `PYTHONPATH`,
+/// and would run a script without an event.
+///
+/// The probe has no script, and its standard input is empty. There a gate exits with 0, and a program without a gate with [`UNGATED`].
+///
+/// # Errors
+/// The program does not start.
+pub(super) fn loads_gate(key: &Key, gates: &Gates) -> io::Result<bool> {
+    gates.check().map_err(io::Error::other)?;
+    let (option, text) = match key.is_node {
+        true => ("-e", format!("process.reallyExit({UNGATED})")),
+        false => ("-c", format!("import os; os._exit({UNGATED})")),
+    };
+    let mut command = command(key, gates, &[option, &text])?;
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    let process = Pid::from_child(&child);
+    let exited = pidfd_open(process, PidfdFlags::empty())?;
+    let is_ended = matches!(poll(&mut [PollFd::new(&exited, PollFlags::IN)], Some(&PROBE_TIMEOUT)), Ok(1..));
+    if !is_ended {
+        let _ = kill_process_group(process, Signal::KILL);
+    }
+    let status = child.wait()?;
+    Ok(is_ended && status.success())
 }
 
 impl Drop for Interpreter {

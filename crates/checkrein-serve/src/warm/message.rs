@@ -46,6 +46,14 @@ pub(super) struct Key {
     pub(super) start_env: Vec<(String, String)>,
 }
 
+impl Key {
+    /// Returns the part that decides whether the interpreter loads its gate.
+    pub(super) fn without_script(&self) -> Self {
+        let argv = self.argv.iter().take(self.script_index).cloned().collect();
+        Self { argv, ..self.clone() }
+    }
+}
+
 impl WarmRequest {
     /// Creates the request for a command. `None` if a part cannot be sent, or the system does not show the attributes of processes.
     pub(super) fn new(command: &InterpreterCommand, context: ProcessContext) -> Option<Self> {

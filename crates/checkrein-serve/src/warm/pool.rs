@@ -3,8 +3,8 @@
 //! A thread starts interpreters and drops old ones. Each request has a thread of its caller, from the request to the end of the
 //! run. An interpreter starts only for a key that was requested before.
 
-use std::collections::HashMap;
-use std::io::Read as _;
+use std::collections::{HashMap, HashSet};
+use std::io::{self, Read as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{PidfdFlags, pidfd_open};
 
 use super::gates::Gates;
-use super::interpreter::Interpreter;
+use super::interpreter::{Interpreter, loads_gate};
 use super::message::{Answer, Key, WarmRequest, send_answer};
 use super::process_context::ProcessContext;
 use crate::runtime_dir::RuntimeDir;
@@ -35,8 +35,8 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(2);
 /// Number of failed starts after which a key is not started again for [`PoolLimits::age`].
 const MAX_FAILURES: u32 = 3;
 
-/// Maximum number of keys with failures that are remembered.
-const MAX_FAILED_KEYS: usize = 64;
+/// Maximum number of keys with failures, and of keys with a gate, that are remembered.
+const MAX_REMEMBERED_KEYS: usize = 64;
 
 /// Maximum number of pending starts.
 const MAX_PENDING: usize = 64;
@@ -88,6 +88,8 @@ struct State {
     idle: Vec<Interpreter>,
     /// Failed starts by key, and the time of the last one.
     failures: HashMap<Key, (u32, Instant)>,
+    /// Interpreters that load their gate, as keys without a script.
+    gated: HashSet<Key>,
     pending: usize,
     is_closed: bool,
 }
@@ -190,7 +192,7 @@ fn supervise(interpreter: Interpreter, connection: &UnixStream) {
     let exit = interpreter.exit().ok().flatten().unwrap_or(Exit::Signalled(9));
     let mut connection = connection;
     let report = ExitReport(exit).to_bytes();
-    if std::io::Write::write_all(&mut connection, &report).is_ok() {
+    if io::Write::write_all(&mut connection, &report).is_ok() {
         // The hook signals the group until it closes the connection, so its id must stay in use.
         let _ = connection.set_read_timeout(Some(Duration::from_secs(60)));
         while matches!(connection.read(&mut [0; 64]), Ok(1..)) {}
@@ -249,7 +251,7 @@ impl Shared {
                 return;
             }
         }
-        match Interpreter::start(key.clone(), &self.gates) {
+        match self.start_gated(key) {
             Ok(interpreter) => {
                 let mut state = self.lock();
                 if !state.is_closed {
@@ -258,6 +260,22 @@ impl Shared {
             }
             Err(_) => self.lock().failed(key),
         }
+    }
+
+    /// Starts an interpreter. The first start of a program with these options and variables proves that it loads its gate.
+    fn start_gated(&self, key: &Key) -> io::Result<Interpreter> {
+        let without_script = key.without_script();
+        if !self.lock().gated.contains(&without_script) {
+            if !loads_gate(key, &self.gates)? {
+                return Err(io::Error::other("the interpreter does not load its gate"));
+            }
+            let mut state = self.lock();
+            if state.gated.len() >= MAX_REMEMBERED_KEYS {
+                state.gated.clear();
+            }
+            state.gated.insert(without_script);
+        }
+        Interpreter::start(key.clone(), &self.gates)
     }
 
     /// Ends interpreters above the limits, the oldest first.
@@ -284,7 +302,7 @@ impl Shared {
 
 impl State {
     fn failed(&mut self, key: &Key) {
-        if self.failures.len() >= MAX_FAILED_KEYS {
+        if self.failures.len() >= MAX_REMEMBERED_KEYS {
             self.failures.clear();
         }
         let failure = self.failures.entry(key.clone()).or_insert((0, Instant::now()));

@@ -70,6 +70,24 @@ fn nothing_of_the_script_runs_while_its_interpreter_waits() {
     assert!(mark.exists());
 }
 
+/// A program that is called `python3` and loads no gate would run the script without an event.
+#[test]
+fn interpreter_without_a_gate_runs_cold() {
+    let world = World::new();
+    let cwd = world.dir.path();
+    let program = cwd.join("python3");
+    std::fs::copy(std::fs::canonicalize("/bin/sh").unwrap(), &program).unwrap();
+    let script = world.write("s.py", "echo run >> runs\n");
+    let spec = argv(&[program.to_str().unwrap(), script.to_str().unwrap()]);
+    let calls = 5;
+    for _ in 0..calls {
+        world.call(&spec, cwd, "{}", true).unwrap();
+        std::thread::sleep(Duration::from_millis(400));
+    }
+    let runs = std::fs::read_to_string(cwd.join("runs")).unwrap();
+    assert_eq!((world.taken(), runs.lines().count()), (0, calls));
+}
+
 #[test]
 fn modules_beside_the_script_are_found_first() {
     let Some(python) = python() else { return };
