@@ -338,11 +338,18 @@ fn large_records_arrive() {
     assert!(Client::connect(&state(&place)).unwrap().push(line, Some(&too_large), None, LONG).is_err());
 }
 
+/// Removes a directory in which the process may write at the same time.
+fn remove_at_once(path: PathBuf) -> std::io::Result<()> {
+    let moved = path.with_extension("removed");
+    fs::rename(path, &moved)?;
+    fs::remove_dir_all(moved)
+}
+
 #[test]
 fn removed_directory_is_created_again() {
     let place = place();
     let served = Served::start(&place, &[]);
-    for remove in [fs::remove_dir_all, |path: PathBuf| fs::remove_file(path.join("serve.sock"))] {
+    for remove in [remove_at_once, |path: PathBuf| fs::remove_file(path.join("serve.sock"))] {
         remove(state(&place).join("run")).unwrap();
         // Meanwhile, agents get their answers.
         assert!(hook(&place, &payload(1, "deny")).stdout.contains("deny"));
@@ -352,7 +359,7 @@ fn removed_directory_is_created_again() {
         assert_eq!(status(&place).pid, served.child.id());
     }
     // Another process has taken the place.
-    fs::remove_dir_all(state(&place).join("run")).unwrap();
+    remove_at_once(state(&place).join("run")).unwrap();
     let other = Served::start(&place, &[]);
     assert_eq!(served.wait(), 1);
     assert_eq!(status(&place).pid, other.child.id());

@@ -38,6 +38,12 @@ impl Observer for Stopwatch {
 }
 
 impl Stopwatch {
+    /// Takes the time of the last run, and removes all times.
+    #[cfg(target_os = "linux")]
+    pub fn take(&self) -> Option<Duration> {
+        self.samples().drain(..).next_back().map(|sample| sample.took)
+    }
+
     fn samples(&self) -> std::sync::MutexGuard<'_, Vec<Sample>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -77,6 +83,8 @@ pub struct HookOutcomes {
     pub failures: usize,
     /// Share of the time of all hooks of the event.
     pub share: f64,
+    /// Times in warm interpreters of the resident process.
+    pub warm: Option<Times>,
 }
 
 /// The events to fire: the named one, or all events with hooks. If the sample event does not match all hooks, further events
@@ -204,7 +212,7 @@ impl Case {
         let hooks = self.hooks.into_iter().map(|one| {
             let own: Duration = one.times.iter().sum();
             let share = if sum.is_zero() { 0.0 } else { own.as_secs_f64() / sum.as_secs_f64() };
-            HookOutcomes { hook: one.hook, times: Times::new(one.times), failures: one.failures, share }
+            HookOutcomes { hook: one.hook, times: Times::new(one.times), failures: one.failures, share, warm: None }
         });
         BenchResult { hooks: hooks.collect(), event: self.event, fires: Times::new(self.fires) }
     }

@@ -3,10 +3,16 @@
 mod measure;
 mod show;
 mod times;
+#[cfg(target_os = "linux")]
+mod warm;
 
 use std::io::Write;
+#[cfg(target_os = "linux")]
+use std::sync::Arc;
 
 use anyhow::Result;
+#[cfg(target_os = "linux")]
+use checkrein::HookSpec;
 use checkrein::hook::HookState;
 
 use super::config::{self, ConfigArguments};
@@ -19,6 +25,8 @@ use crate::interrupt::{self, Engines};
 /// Fires each event repeatedly and shows the percentiles of each hook, its share of the total, and the ratio to an empty
 /// process. The hooks really run. Without an event, all events with hooks are fired, for tools that each hook matches.
 /// Background hooks are left out. -v adds a histogram per hook.
+///
+/// While `checkrein serve` runs, Python and Node hooks are measured a second time in its warm interpreters.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:
   0    measured
@@ -56,9 +64,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     config::print_diagnostics(&loaded);
     loaded.hooks.retain(|hook| !hook.background && !matches!(hook.state, HookState::Disabled | HookState::Skipped(_)));
     let stopwatch = measure::Stopwatch::default();
-    let builder =
-        checkrein_tools::own_program::engine_builder().settle_as(dialect).cwd(&dir).hooks(loaded.hooks.iter().cloned());
-    let engine = config::build(builder.observer(stopwatch.clone()), &loaded);
+    let builder = || checkrein_tools::own_program::engine_builder().settle_as(dialect).cwd(&dir);
+    let all = builder().hooks(loaded.hooks.iter().cloned()).observer(stopwatch.clone());
+    let engine = config::build(all, &loaded);
     let event = arguments.event.as_deref();
     let (cases, left_out) = measure::cases(&engine, &loaded, event, &arguments.about, dialect, &dir)?;
     // With --tool or other event data, hooks that do not match are expected.
@@ -75,7 +83,17 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let (warmup, runs) = (arguments.warmup as usize, arguments.runs as usize);
     let engines = Engines::default();
     engines.register(&engine);
-    let measuring = measure::measure(&engine, &stopwatch, cases, warmup, runs);
+    let measuring = async {
+        let measured = measure::measure(&engine, &stopwatch, cases, warmup, runs).await?;
+        #[cfg(target_os = "linux")]
+        let measured = {
+            let (floor, mut outcomes) = measured;
+            let one = |hook: &Arc<HookSpec>, stopwatch| builder().hooks([HookSpec::clone(hook)]).observer(stopwatch);
+            warm::measure(&mut outcomes, runs, &dir, &engines, one).await;
+            (floor, outcomes)
+        };
+        anyhow::Ok(measured)
+    };
     let (floor, outcomes) = interrupt::block_on(&engines, measuring)??;
     if arguments.json {
         writeln!(out, "{:#}", show::json(dialect, floor.as_ref(), &outcomes, &left_out))?;

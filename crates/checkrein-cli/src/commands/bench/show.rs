@@ -12,6 +12,8 @@ use super::times::{Times, micros, shown};
 
 /// Maximum number of lines of a histogram.
 const LINES: usize = 8;
+/// Name of the row with the times of warm runs.
+const WARM: &str = "  in a warm interpreter";
 /// Width of the longest bar of a histogram.
 const WIDTH: usize = 40;
 
@@ -44,7 +46,14 @@ pub fn text(
 
 fn table(out: &mut impl Write, floor: Option<&Times>, outcome: &BenchResult) -> io::Result<()> {
     let names = outcome.hooks.iter().map(|hook| hook.hook.info.id.as_str());
-    let width = names.chain(["an empty process"]).map(|name| name.chars().count()).max().unwrap_or_default();
+    let has_warm = outcome.hooks.iter().any(|hook| hook.warm.is_some());
+    let warm = has_warm.then(|| format!("{WARM} (0.00 x cold)"));
+    let width = names
+        .chain(["an empty process"])
+        .chain(warm.as_deref())
+        .map(|name| name.chars().count())
+        .max()
+        .unwrap_or_default();
     let heading = format!(
         "  {:<width$}  {:>9} {:>9} {:>9} {:>9} {:>8} {:>6}",
         "", "p50", "p95", "p99", "max", "x floor", "share"
@@ -52,6 +61,11 @@ fn table(out: &mut impl Write, floor: Option<&Times>, outcome: &BenchResult) -> 
     writeln!(out, "{}", heading.dimmed())?;
     for hook in &outcome.hooks {
         row(out, width, &printable(&hook.hook.info.id), hook.times.as_ref(), floor, Some(hook.share))?;
+        if let Some(warm) = &hook.warm {
+            let name =
+                format!("{WARM} ({})", times_cold(hook).map_or_else(String::new, |ratio| format!("{ratio:.2} x cold")));
+            row(out, width, &name, Some(warm), floor, None)?;
+        }
         if hook.failures > 0 {
             let runs = pluralize(hook.times.as_ref().map_or(0, Times::count), "run");
             let text = format!("failed in {} of {runs}", hook.failures);
@@ -82,10 +96,15 @@ fn row(
     }
 }
 
-/// Ratio of the medians of a hook and of an empty process.
+/// Ratio of the medians of a hook and of its floor.
 fn ratio(times: &Times, floor: Option<&Times>) -> Option<f64> {
     let floor = micros(floor?.percentile(50));
     (floor > 0.0).then(|| micros(times.percentile(50)) / floor)
+}
+
+/// Ratio of the medians of warm and cold runs.
+fn times_cold(hook: &HookOutcomes) -> Option<f64> {
+    ratio(hook.warm.as_ref()?, hook.times.as_ref())
 }
 
 fn histogram(out: &mut impl Write, hook: &HookOutcomes) -> io::Result<()> {
@@ -142,6 +161,8 @@ fn hook_json(hook: &HookOutcomes, floor: Option<&Times>) -> Value {
         "failures": hook.failures,
         "share": hook.share,
         "times_floor": hook.times.as_ref().and_then(|times| ratio(times, floor)),
+        "warm": hook.warm.as_ref().map(Times::json),
+        "warm_times_cold": times_cold(hook),
         "histogram": buckets,
     })
 }
