@@ -21,6 +21,7 @@
 
 #[cfg(unix)]
 pub mod client;
+mod directory_watch;
 #[cfg(unix)]
 pub mod notify;
 #[cfg(feature = "otel")]

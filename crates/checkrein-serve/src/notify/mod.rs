@@ -13,8 +13,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use checkrein_tools::approvals::{Approval, ApprovalState, ApprovalStore};
-use notify::{RecursiveMode, Watcher as _};
 use tokio::sync::mpsc;
+
+use crate::directory_watch;
 
 /// Wait without a notification of the file system after which the directory is read anyway.
 const POLL: Duration = Duration::from_secs(2);
@@ -67,17 +68,14 @@ impl Problems {
 /// Tells the targets about each question once, when it appears. Never returns.
 pub(crate) async fn watch(approvals: ApprovalStore, targets: Targets, problems: Problems) {
     let (sender, mut changed) = mpsc::channel(1);
-    let mut watcher = notify::recommended_watcher(move |_: notify::Result<notify::Event>| {
-        let _ = sender.try_send(());
-    })
-    .ok();
-    let mut is_watching = false;
+    let mut watcher = None;
     let start = SystemTime::now() - RECENT;
     let mut known = HashSet::new();
     loop {
-        if !is_watching && let Some(watcher) = &mut watcher {
-            // The directory appears with the first question.
-            is_watching = watcher.watch(approvals.directory(), RecursiveMode::NonRecursive).is_ok();
+        // The directory appears with the first question.
+        if watcher.is_none() {
+            let sender = sender.clone();
+            watcher = directory_watch::watch(approvals.directory(), move |_| drop(sender.try_send(())));
         }
         let store = approvals.clone();
         let found = tokio::task::spawn_blocking(move || store.list()).await;

@@ -6,9 +6,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use checkrein_tools::decision_log::{DecisionLog, Follow};
-use notify::{RecursiveMode, Watcher as _};
 
 use super::{Inner, lock};
+use crate::directory_watch;
 
 /// Wait without a notification after which the log is read anyway: notifications can be lost.
 const AT_LEAST: Duration = Duration::from_secs(5);
@@ -41,19 +41,17 @@ pub(super) fn start(inner: &Weak<Inner>, log: &DecisionLog) -> std::io::Result<(
     let (sender, receiver) = mpsc::channel();
     let notified = sender.clone();
     let name = log.path().file_name().map(std::ffi::OsStr::to_owned);
-    let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-        let concerns_log = match &event {
-            Ok(event) => event.paths.iter().any(|path| path.file_name() == name.as_deref()),
-            Err(_) => true,
-        };
-        if concerns_log {
-            let _ = notified.send(Wake::Changed);
-        }
-    });
     // Without notifications, the log is read every few seconds.
-    let watcher = watcher.ok().and_then(|mut watcher| {
-        watcher.watch(log.path().parent()?, RecursiveMode::NonRecursive).ok()?;
-        Some(watcher)
+    let watcher = log.path().parent().and_then(|directory| {
+        directory_watch::watch(directory, move |event| {
+            let concerns_log = match &event {
+                Ok(event) => event.paths.iter().any(|path| path.file_name() == name.as_deref()),
+                Err(_) => true,
+            };
+            if concerns_log {
+                let _ = notified.send(Wake::Changed);
+            }
+        })
     });
     let inner = Weak::clone(inner);
     let thread = std::thread::Builder::new().name("decision-log".to_owned()).spawn(move || {

@@ -10,11 +10,11 @@ use checkrein_core::RawJson;
 use checkrein_tools::approvals::{
     Answer, Approval, ApprovalError, ApprovalId, ApprovalState, ApprovalStore, Decision, Scope, Via, decide, expire,
 };
-use notify::{RecursiveMode, Watcher as _};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use super::WebOptions;
+use crate::directory_watch;
 
 /// Wait without a notification after which the directory is read anyway.
 const AT_LEAST: Duration = Duration::from_secs(2);
@@ -154,14 +154,8 @@ impl Questions {
         let (sender, list) = watch::channel(read(&store, &options.locations));
         let (wake, woken) = mpsc::channel();
         let notified = wake.clone();
-        let watcher = notify::recommended_watcher(move |_| {
-            let _ = notified.send(Wake::Changed);
-        });
         // Without notifications, the directory is read every few seconds.
-        let watcher = watcher.ok().and_then(|mut watcher| {
-            watcher.watch(store.directory(), RecursiveMode::NonRecursive).ok()?;
-            Some(watcher)
-        });
+        let watcher = directory_watch::watch(store.directory(), move |_| drop(notified.send(Wake::Changed)));
         let (own, locations) = (store.clone(), options.locations.clone());
         std::thread::Builder::new().name("questions".to_owned()).spawn(move || {
             let _watcher = watcher;
@@ -170,7 +164,6 @@ impl Questions {
                     Ok(Wake::Stop) | Err(RecvTimeoutError::Disconnected) => return,
                     Ok(Wake::Changed) => {
                         std::thread::sleep(BURST);
-                        // Reading is no change of the directory, so this ends.
                         while let Ok(wake) = woken.try_recv() {
                             if matches!(wake, Wake::Stop) {
                                 return;
