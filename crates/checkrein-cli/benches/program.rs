@@ -151,11 +151,11 @@ struct Hook<'a> {
     command: String,
 }
 
-/// 200 hooks in five files, for these events in turn. One of them is for the tool `Task`, and runs `true`.
-#[cfg(unix)]
 /// Number of agents at the same time.
+#[cfg(unix)]
 const AGENTS: usize = 64;
 /// Events of each agent.
+#[cfg(unix)]
 const EVENTS: usize = 100;
 
 /// A call with the resident process, against the same call without it.
@@ -236,6 +236,8 @@ fn packs(bench: &Bench, place: &Path, payload: &str, program: &str) {
         .compare(|| hook("guarded"), || hook("bare"));
 }
 
+/// Writes 200 hooks in five files, for these events in turn. One of them is for the tool `Task`, and runs `true`.
+#[cfg(unix)]
 fn many_hooks(place: &Path, events: &[&str], extension: &str, written: fn(&[Hook<'_>]) -> String) {
     let tools = ["Bash", "Edit|Write", "mcp__.*__write.*", "WebFetch", "^(Read|Glob)$", "NotebookEdit"];
     let files = [

@@ -18,6 +18,10 @@ use std::process::ExitCode;
 use clap::{FromArgMatches, Parser, Subcommand};
 use commands::hook::Arguments as Hook;
 
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+
 /// Guard AI agents with hooks: run, test, approve and audit them
 #[derive(Debug, Parser)]
 #[command(name = "checkrein", version, arg_required_else_help = true, after_help = exit::HELP)]

@@ -140,7 +140,16 @@ impl<'a> Decoder<'a> {
                 false => spec.can_match(&spec.dialect.adapt_filter(original)),
             });
         }
+        for spec in hooks.iter_mut().filter(|spec| spec.identity.is_none()) {
+            spec.identity = dialect.config.dedup_key.identity(spec);
+        }
         Decoded { hooks, diagnostics, settings, unreadable }
+    }
+
+    /// Returns the hooks without identities, and the first problem. For hooks that the caller changes and pushes to another decoder.
+    pub(super) fn into_hooks(mut self) -> (Vec<HookSpec>, Option<Diagnostic>) {
+        let first = (!self.diagnostics.is_empty()).then(|| self.diagnostics.swap_remove(0));
+        (self.hooks, first)
     }
 
     /// Reports an error.
@@ -477,7 +486,6 @@ impl<'a> Decoder<'a> {
         if let HandlerSpec::Command(command) = &mut spec.handler {
             command.warm = command.warm.or(self.settings.warm);
         }
-        spec.identity = self.dialect.config.dedup_key.identity(&spec);
         if self.hooks.is_empty() {
             // With a filter, more than one hook is rare.
             self.hooks.reserve_exact(1);

@@ -157,15 +157,15 @@ fn add(layout: &HookFileLayout, decoder: &mut Decoder<'_>, span: Span, pack: &'s
             value.clone_from(new);
         }
     }
-    let decoded = inner.finish();
+    let (rules, problem) = inner.into_hooks();
     // A test loads every pack, so this is a defect of the program.
-    if let Some(problem) = decoded.diagnostics.first() {
+    if let Some(problem) = problem {
         let why = format!("the pack `{}` is invalid: {}", pack.name, problem.message);
         decoder.broken_somewhere(pack.name, span, &why);
     }
     decoder.settings.uses_history |= mentions_history(pack.json);
     let place = decoder.place(span);
-    for mut spec in decoded.hooks {
+    for mut spec in rules {
         let is_selected = change.decisions.iter().any(|(id, _)| *id == spec.info.id);
         // Some rules of a pack are off until an adjustment selects them.
         if change.except.contains(&spec.info.id) || (spec.state == HookState::Disabled && !is_selected) {
@@ -181,9 +181,9 @@ fn add(layout: &HookFileLayout, decoder: &mut Decoder<'_>, span: Span, pack: &'s
 fn adjust(spec: &mut HookSpec, change: &Adjustments, params: &[(String, RawJson)]) {
     let id = spec.info.id.clone();
     let HandlerSpec::Rule(rule) = &mut spec.handler else { return };
-    // Parameters of the rule itself take precedence.
+    // Parameters of the rule itself take precedence. Others that it does not use would only make each start and each approval longer.
     for (name, value) in params {
-        if !rule.params.iter().any(|(own, _)| own == name) {
+        if !rule.params.iter().any(|(own, _)| own == name) && rule.mentions(name) {
             rule.params.push((name.clone(), value.clone()));
         }
     }

@@ -100,8 +100,7 @@ impl RuleSpec {
 
     /// `true` if the rule sets a label or a text has the name `history`. Events are then recorded.
     pub fn uses_history(&self) -> bool {
-        self.label.is_some()
-            || self.texts().iter().any(|(_, text)| text.contains("history") || text.contains("session.turn"))
+        self.label.is_some() || self.mentions("history") || self.mentions("session.turn")
     }
 
     /// Returns all expressions and texts with their keys: `when`, `vars.NAME`, `deny`.
@@ -113,6 +112,12 @@ impl RuleSpec {
         texts.extend(self.context.iter().map(|text| ("context".to_owned(), text.as_str())));
         texts.extend(self.message.iter().map(|text| ("message".to_owned(), text.as_str())));
         texts
+    }
+
+    /// Returns `true` if a text of the rule contains this word, such as the name of a parameter.
+    pub(crate) fn mentions(&self, word: &str) -> bool {
+        let rewrites = self.rewrite.iter().map(|(_, value)| value.as_str());
+        self.texts().into_iter().map(|(_, text)| text).chain(rewrites).any(|text| text.contains(word))
     }
 
     pub(super) fn list_properties(&self, properties: &mut Properties) {

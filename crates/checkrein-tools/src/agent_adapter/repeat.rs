@@ -321,7 +321,12 @@ impl AgentAdapter {
         // Entries with other options run other hooks.
         for spec in &loaded.hooks {
             let source = &spec.info.source;
-            let _ = write!(text, "{}\0{source}\0{:?}\0{:?}\0", spec.info.id, spec.state, spec.handler);
+            let _ = write!(text, "{}\0{source}\0{:?}\0", spec.info.id, spec.state);
+            match &spec.identity {
+                Some(identity) => text.push_str(identity),
+                None => drop(write!(text, "{:?}", spec.handler)),
+            }
+            text.push('\0');
         }
         Some(sha256_hex(text.as_bytes()))
     }
