@@ -1,7 +1,8 @@
 //! Prefilter of a condition: the texts that an element of a list of facts must have, so that the condition can be true.
 //!
 //! `commands.exists(c, c.program == "git" && …)` is false for a call without git, whatever the rest of the condition is. The texts
-//! come from the checked expression. An unknown element of the list excludes nothing.
+//! come from the checked expression. An unknown element of the list excludes nothing. A field that is a condition itself, as in
+//! `paths.exists(p, p.secret)`, must have the text `true`.
 
 use std::sync::Arc;
 
@@ -14,6 +15,9 @@ use crate::variables::Variables;
 
 /// Maximum number of demands, and of texts of one demand. A longer list takes as long as the evaluation.
 const MOST: usize = 32;
+
+/// Text of a field that is a condition itself.
+const TRUE: &str = "true";
 
 /// Demands on the elements of a list. If no element meets one of them, the condition is false, without a failure and without an
 /// unknown part. The limit of steps is not reached either, because the condition is not evaluated.
@@ -92,6 +96,11 @@ impl Prefilter {
         Some(Self { list, demands })
     }
 
+    /// Returns the name of the list of facts.
+    pub fn list(&self, facts: &'static Schema) -> &'static str {
+        facts.fields.get(self.list).map_or("", |field| field.name)
+    }
+
     /// Returns the demands: names of fields, and the texts that they can have.
     pub fn texts(&self, facts: &'static Schema) -> Vec<DemandTexts> {
         let fields = element_fields(facts, self.list).unwrap_or_default();
@@ -125,7 +134,8 @@ fn may_meet(object: &dyn Object, demand: &Demand) -> bool {
     for (field, texts) in demand {
         match object.field(*field) {
             Value::String(own) if texts.contains(&own) => {}
-            Value::String(_) => return false,
+            Value::Bool(true) if texts.iter().any(|text| **text == *TRUE) => {}
+            Value::String(_) | Value::Bool(_) => return false,
             _ => return true,
         }
     }
@@ -141,6 +151,7 @@ impl Search<'_> {
                 Excluded { guard: self.binary(*operator, left, right), ..Excluded::default() }
             }
             NodeKind::Comprehension { kind, list, body } => self.comprehension(*kind, list, body),
+            NodeKind::Field { .. } => Excluded { guard: self.guard(node, [TRUE.into()].into()), ..Excluded::default() },
             _ => Excluded::default(),
         }
     }

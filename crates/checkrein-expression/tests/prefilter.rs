@@ -15,6 +15,7 @@ static COMMAND: Schema = Schema {
         Field { name: "program", kind: Type::String, doc: "" },
         Field { name: "subcommand", kind: Type::String, doc: "" },
         Field { name: "args", kind: Type::list(&Type::String), doc: "" },
+        Field { name: "multiplies", kind: Type::Bool, doc: "" },
     ],
     methods: &[],
 };
@@ -46,7 +47,8 @@ fn compiled(variables: &[(String, String)], when: &str) -> Result<(Expression, V
     let mut environment = Environment::new(&FACTS);
     let variables = Variables::compile(variables, &mut environment).map_err(|(_, error)| error)?;
     let condition = Expression::condition(when, &environment)?;
-    let prefilter = Prefilter::new(&condition, &variables, &FACTS, "commands", &["program", "subcommand"]);
+    let prefilter =
+        Prefilter::new(&condition, &variables, &FACTS, "commands", &["program", "subcommand", "multiplies"]);
     Ok((condition, variables, prefilter))
 }
 
@@ -55,8 +57,12 @@ fn prefilter(variables: &[(String, String)], when: &str) -> Option<Prefilter> {
 }
 
 fn command(program: Value, subcommand: Value, args: &[&str]) -> Value {
+    multiplying(program, subcommand, args, false.into())
+}
+
+fn multiplying(program: Value, subcommand: Value, args: &[&str], multiplies: Value) -> Value {
     let args = Value::list(args.iter().map(|arg| Value::from(*arg)));
-    Value::Object(Arc::new(Fields(&COMMAND, vec![program, subcommand, args])))
+    Value::Object(Arc::new(Fields(&COMMAND, vec![program, subcommand, args, multiplies])))
 }
 
 fn call(other: Value, elements: Vec<Value>, rest: Option<Unknown>) -> Fields {
@@ -76,6 +82,9 @@ fn conditions_have_these_prefilters() {
         (r#"vars.git.exists(c, c.subcommand in ["push", "status"])"#, false),
         (r#"vars.git.map(c, c.subcommand).exists(s, s == "push")"#, false),
         (r#"commands.filter(c, c.program == "rm").map(c, c.subcommand).exists(s, s == "push")"#, true),
+        (r#"commands.exists(c, c.multiplies)"#, true),
+        (r#"commands.exists(c, "x" in c.args && c.multiplies)"#, true),
+        (r#"commands.exists(c, !c.multiplies)"#, false),
         (r#"commands.exists(c, c.program == "rm") || other"#, false),
         (r#"!commands.exists(c, c.program == "rm")"#, false),
         (r#"commands.all(c, c.program == "rm")"#, false),
@@ -113,6 +122,7 @@ fn on_command(name: &'static str) -> BoxedStrategy<String> {
             .boxed(),
         prop::sample::select(vec!["other", "vars.some", "\"x\" in commands[5].args"]).prop_map(str::to_owned),
         Just(format!("\"a\" == {name}.program")),
+        Just(format!("{name}.multiplies")),
         Just(format!("{name}.args.exists(x, x == {name}.program)")),
     ];
     combined(leaf.boxed())
@@ -152,8 +162,10 @@ fn value() -> BoxedStrategy<Value> {
 }
 
 fn facts() -> BoxedStrategy<Fields> {
-    let element = (value(), value()).prop_map(|(program, subcommand)| command(program, subcommand, &["a", "x"]));
-    let other = prop::sample::select(vec![Value::Bool(true), Value::Bool(false), Value::unknown("$Y")]);
+    let flag = || prop::sample::select(vec![Value::Bool(true), Value::Bool(false), Value::unknown("$Y")]);
+    let element = (value(), value(), flag())
+        .prop_map(|(program, subcommand, multiplies)| multiplying(program, subcommand, &["a", "x"], multiplies));
+    let other = flag();
     (other, prop::collection::vec(element, 0..4), prop::sample::select(vec![None, None, None, Some("$Z")]))
         .prop_map(|(other, elements, rest)| call(other, elements, rest.map(|rest| Unknown(rest.into()))))
         .boxed()

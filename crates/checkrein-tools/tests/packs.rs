@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use checkrein::facts::Facts;
-use checkrein::policy::{Rule, pack_programs};
+use checkrein::policy::{Rule, pack_prefilters};
 use checkrein_core::{HookState, RawJson, Scope};
 use checkrein_dialects::HandlerSpec;
 use checkrein_dialects::agents::native;
@@ -168,8 +168,8 @@ fn packs_catch_destructive_calls_and_pass_ordinary_ones() {
 #[test]
 fn prefilters_of_packs_are_known_before_compilation() {
     let rules: Vec<_> = packs::ALL.iter().flat_map(Pack::rules).collect();
-    let table = pack_programs::table(&rules).unwrap();
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../checkrein/src/policy/pack_programs/table.rs");
+    let table = pack_prefilters::table(&rules).unwrap();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../checkrein/src/policy/pack_prefilters/table.rs");
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(path, &table).unwrap();
     }
@@ -178,7 +178,7 @@ fn prefilters_of_packs_are_known_before_compilation() {
     let known = |text: &str| {
         let file = native::DIALECT.decode("hooks.yaml", Scope::User, text, Format::Yaml);
         assert!(file.diagnostics.is_empty(), "{:?}", file.diagnostics);
-        (file.hooks.iter().filter(|rule| pack_programs::is_known(rule)).count(), file.hooks.len())
+        (file.hooks.iter().filter(|rule| pack_prefilters::is_known(rule)).count(), file.hooks.len())
     };
     let (lazy, all) = known("packs: [filesystem, git, secrets, self]");
     assert!(lazy * 2 > all, "{lazy} of {all}");

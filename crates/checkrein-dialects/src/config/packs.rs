@@ -182,6 +182,7 @@ fn adjust(spec: &mut HookSpec, change: &Adjustments, params: &[(String, RawJson)
     let id = spec.info.id.clone();
     let HandlerSpec::Rule(rule) = &mut spec.handler else { return };
     // Parameters of the rule itself take precedence. Others that it does not use would only make each start and each approval longer.
+    let params = if rule.mentions("params") { params } else { &[] };
     for (name, value) in params {
         if !rule.params.iter().any(|(own, _)| own == name) && rule.mentions(name) {
             rule.params.push((name.clone(), value.clone()));

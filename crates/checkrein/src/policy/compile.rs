@@ -8,17 +8,20 @@ use checkrein_expression::{Environment, Error, Expression, Prefilter, Span, Temp
 
 use crate::facts;
 
-/// The facts of the prefilter, and its fields, the cheapest first.
-pub(super) const PROGRAM_LIST: &str = "commands";
-pub(super) const PROGRAM_FIELDS: &[&str] = &["program", "subcommand"];
+/// Lists of facts for prefilters with their fields, the cheapest first.
+const PREFILTER_FACTS: &[(&str, &[&str])] = &[
+    ("commands", &["program", "subcommand", "multiplies"]),
+    ("paths", &["access", "of_agent", "protected", "secret", "system"]),
+    ("net", &["scope", "upload"]),
+];
 
 /// A compiled rule.
 #[derive(Debug)]
 pub struct Rule {
     pub(super) when: Expression,
     pub(super) variables: Variables,
-    /// Programs and subcommands of which a call must run one. `None`: the condition can be true for other calls.
-    pub(super) programs: Option<Prefilter>,
+    /// Programs, accesses or connections of which a call must have one. `None`: the condition can be true for other calls.
+    pub(super) prefilter: Option<Prefilter>,
     pub(super) decision: Option<(RuleDecision, Template)>,
     pub(super) context: Option<Template>,
     pub(super) message: Option<Template>,
@@ -82,11 +85,13 @@ impl Rule {
             let new = new_value(value, &environment).map_err(fail(&format!("rewrite.{field}")))?;
             rewrite.push((field.clone(), new));
         }
-        let programs = Prefilter::new(&when, &variables, environment.facts(), PROGRAM_LIST, PROGRAM_FIELDS);
+        let prefilter = PREFILTER_FACTS
+            .iter()
+            .find_map(|(list, fields)| Prefilter::new(&when, &variables, environment.facts(), list, fields));
         Ok(Self {
             when,
             variables,
-            programs,
+            prefilter,
             decision,
             context: optional("context", &spec.context)?,
             message: optional("message", &spec.message)?,

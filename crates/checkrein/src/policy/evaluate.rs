@@ -70,10 +70,11 @@ impl Rule {
         }
     }
 
-    /// `true` if the call runs none of the programs that the condition needs. The condition then is false and is not evaluated.
+    /// `true` if the call has none of the programs, accesses or connections that the condition needs. The condition then is false and
+    /// is not evaluated.
     #[doc(hidden)]
     pub fn is_excluded(&self, facts: &dyn Object) -> bool {
-        self.programs.as_ref().is_some_and(|programs| programs.excludes(facts))
+        self.prefilter.as_ref().is_some_and(|prefilter| prefilter.excludes(facts))
     }
 
     /// Returns the label that the session gets if the rule applies.

@@ -9,7 +9,7 @@ use checkrein_expression::{Object, Prefilter};
 use super::Condition;
 use super::compile::Rule;
 use super::history;
-use super::pack_programs;
+use super::pack_prefilters;
 use crate::handler::{Call, Handler, HandlerEnv, HandlerFactory, HandlerFuture};
 use crate::session_store::session_of;
 
@@ -36,7 +36,7 @@ fn compile(spec: &RuleSpec, kinds: &[EventKind]) -> Result<Rule, Failure> {
 enum LazyRule {
     Compiled(Rule),
     Waiting {
-        programs: Prefilter,
+        prefilter: Prefilter,
         spec: Box<RuleSpec>,
         kinds: Vec<EventKind>,
         compiled: OnceLock<Result<Rule, Failure>>,
@@ -45,16 +45,18 @@ enum LazyRule {
 
 impl LazyRule {
     fn new(spec: &RuleSpec, kinds: &[EventKind]) -> Result<Self, Failure> {
-        let Some(programs) = pack_programs::find(spec, kinds) else { return compile(spec, kinds).map(Self::Compiled) };
+        let Some(prefilter) = pack_prefilters::find(spec, kinds) else {
+            return compile(spec, kinds).map(Self::Compiled);
+        };
         let (spec, kinds) = (Box::new(spec.clone()), kinds.to_vec());
-        Ok(Self::Waiting { programs, spec, kinds, compiled: OnceLock::new() })
+        Ok(Self::Waiting { prefilter, spec, kinds, compiled: OnceLock::new() })
     }
 
     /// Returns the rule. `None`: its condition is false for these facts.
     fn get(&self, facts: &dyn Object) -> Result<Option<&Rule>, Failure> {
         match self {
             Self::Compiled(rule) => Ok(Some(rule)),
-            Self::Waiting { programs, .. } if programs.excludes(facts) => Ok(None),
+            Self::Waiting { prefilter, .. } if prefilter.excludes(facts) => Ok(None),
             Self::Waiting { spec, kinds, compiled, .. } => {
                 compiled.get_or_init(|| compile(spec, kinds)).as_ref().map(Some).map_err(Clone::clone)
             }

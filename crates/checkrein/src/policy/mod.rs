@@ -9,7 +9,7 @@ mod handler;
 mod history;
 mod json;
 #[doc(hidden)]
-pub mod pack_programs;
+pub mod pack_prefilters;
 mod testing;
 
 pub use compile::{Rule, RuleError};

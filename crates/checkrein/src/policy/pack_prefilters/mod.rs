@@ -13,21 +13,21 @@ use checkrein_core::EventKind;
 use checkrein_dialects::{HandlerSpec, HookSpec, RuleSpec};
 use checkrein_expression::Prefilter;
 
-use super::compile::{PROGRAM_LIST, Rule, RuleError};
+use super::compile::{Rule, RuleError};
 use crate::facts;
 
-/// Id of a rule, the digest of all that the compilation reads, and the demands of the prefilter.
-type Row = (&'static str, u64, &'static [&'static [(&'static str, &'static [&'static str])]]);
+/// Id of a rule, the digest of all that the compilation reads, the list of facts of the prefilter, and its demands.
+type Row = (&'static str, u64, &'static str, &'static [&'static [(&'static str, &'static [&'static str])]]);
 
 /// Returns the prefilter of a rule of a pack. `None`: only the compiled rule knows it.
 pub(super) fn find(spec: &RuleSpec, kinds: &[EventKind]) -> Option<Prefilter> {
     let id = spec.pack_rule.as_deref()?;
     let row = table::ROWS.binary_search_by(|(own, ..)| (*own).cmp(id)).ok()?;
-    let (_, known, demands) = table::ROWS.get(row)?;
+    let (_, known, list, demands) = table::ROWS.get(row)?;
     if *known != digest(spec, kinds) {
         return None;
     }
-    Prefilter::from_texts(&facts::ROOT, PROGRAM_LIST, demands)
+    Prefilter::from_texts(&facts::ROOT, list, demands)
 }
 
 /// Returns a digest of all that the compilation of a rule reads. The hasher has no random key, and a changed hasher only means that
@@ -69,14 +69,18 @@ pub fn table(rules: &[HookSpec]) -> Result<String, RuleError> {
     for hook in rules {
         let HandlerSpec::Rule(spec) = &hook.handler else { continue };
         let compiled = Rule::compile(spec, &hook.kinds)?;
-        let (Some(id), Some(programs)) = (&spec.pack_rule, &compiled.programs) else { continue };
+        let (Some(id), Some(prefilter)) = (&spec.pack_rule, &compiled.prefilter) else { continue };
         let mut demands = String::new();
-        for demand in programs.texts(&facts::ROOT) {
+        for demand in prefilter.texts(&facts::ROOT) {
             let fields = demand.iter().map(|(field, texts)| format!("({field:?}, &{texts:?})"));
             let _ = write!(demands, "&[{}], ", fields.collect::<Vec<_>>().join(", "));
         }
-        let row =
-            format!("    ({id:?}, {:#018x}, &[{}]),\n", digest(spec, &hook.kinds), demands.trim_end_matches(", "));
+        let list = prefilter.list(&facts::ROOT);
+        let row = format!(
+            "    ({id:?}, {:#018x}, {list:?}, &[{}]),\n",
+            digest(spec, &hook.kinds),
+            demands.trim_end_matches(", ")
+        );
         rows.push((id.clone(), row));
     }
     rows.sort();
