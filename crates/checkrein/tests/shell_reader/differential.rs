@@ -6,6 +6,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -87,6 +88,7 @@ fn run(shell: &str, text: &str, bin: &Path, dir: &Path) -> Vec<Vec<String>> {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
+        .process_group(0)
         .spawn()
         .unwrap();
     let started = Instant::now();
@@ -100,6 +102,9 @@ fn run(shell: &str, text: &str, bin: &Path, dir: &Path) -> Vec<Vec<String>> {
         // Processes in the background may still write.
         std::thread::sleep(Duration::from_millis(15));
     }
+    // A coprocess that reads its own pipe never ends. The group is empty in most cases.
+    let group = rustix::process::Pid::from_child(&child);
+    let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
     let written = fs::read(&out).unwrap_or_default();
     let _ = fs::remove_file(&out);
     let _ = fs::remove_dir_all(&work);
