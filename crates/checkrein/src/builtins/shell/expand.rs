@@ -318,6 +318,9 @@ impl<'a> Builder<'a> {
                     let inside = self.expansion.ran.get(&Rc::as_ptr(list).addr());
                     let field = self.field();
                     field.from.extend(inside.into_iter().flat_map(|inside| inside.names.iter().cloned()));
+                    if *kind == Substitution::Text && parts.len() == 1 {
+                        field.printed = inside.and_then(|inside| inside.printed.clone());
+                    }
                     if *kind == Substitution::Source {
                         field.content = match inside {
                             Some(inside) if parts.len() == 1 => inside.printed.clone(),
