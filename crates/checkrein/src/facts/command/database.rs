@@ -129,16 +129,17 @@ impl Client {
 /// Returns the queries that a command gives to a database.
 pub(super) fn queries(command: &Command) -> Value {
     let Some(client) = Client::of(command) else { return Value::list([]) };
-    let mut texts: Vec<String> = Vec::new();
-    texts.extend(values(command, client.options).iter().map(text));
+    let mut names = Vec::new();
+    let mut text = |word: &Expanded| text(word, &mut names);
+    let mut texts: Vec<String> = values(command, client.options).iter().map(&mut text).collect();
     let operands = command.arguments().operands.as_slice();
     let operands = operands.get(client.skipped(command)..).unwrap_or_default();
     match client.operands {
         Operands::Names => {}
-        Operands::BehindFirst => texts.extend(operands.iter().skip(1).map(text)),
-        Operands::Each => texts.extend(operands.iter().map(text)),
+        Operands::BehindFirst => texts.extend(operands.iter().skip(1).map(&mut text)),
+        Operands::Each => texts.extend(operands.iter().map(&mut text)),
         Operands::One => {
-            let words: Vec<_> = operands.iter().map(text).collect();
+            let words: Vec<_> = operands.iter().map(&mut text).collect();
             texts.extend(Some(words.join(" ")).filter(|_| !words.is_empty()));
         }
     }
@@ -154,14 +155,14 @@ pub(super) fn queries(command: &Command) -> Value {
         Language::Sql(syntax) => statements(text, syntax),
         Language::Other => vec![text.clone()],
     };
-    Value::list(texts.iter().flat_map(split).map(|statement| word::of_marked(&statement)))
+    Value::list(texts.iter().flat_map(split).map(|statement| word::unmarked(&statement, &names)))
 }
 
 /// Returns the text of a word with marks. The output of `$(cat <<E …)` is followed.
-fn text(word: &Expanded) -> String {
+fn text(word: &Expanded, names: &mut Vec<String>) -> String {
     match &word.printed {
         Some(printed) => printed.trim_end_matches('\n').to_owned(),
-        None => word::marked(word),
+        None => word::marked(word, names),
     }
 }
 

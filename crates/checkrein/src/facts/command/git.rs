@@ -237,7 +237,7 @@ fn push(
     // `$X` can be `origin main`, and `$ARGS` any refspecs.
     let splits = |word: &&Expanded| word.may_split && is_wholly_unknown(word);
     let remote = arguments.operands.first().filter(|_| refspecs.is_empty());
-    let open = remote.into_iter().chain(refspecs).find(splits).map(word::unknown);
+    let open = remote.filter(splits).map(word::unknown);
     targets.rest = targets.rest.take().or(open).or_else(|| arguments.more_flags.clone());
 }
 

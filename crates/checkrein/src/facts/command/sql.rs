@@ -5,7 +5,7 @@
 //! that always holds becomes `WHERE true`. A statement inside of another one (`WITH … AS (DELETE …)`, `EXPLAIN ANALYZE`, `DO $$ … $$`)
 //! is added as a statement of its own. The reader is no parser of SQL: it knows only what can hide a statement.
 
-use crate::facts::word::MARK;
+use crate::facts::word::is_mark;
 
 /// Maximum nesting of statements in `DO $$ … $$`.
 const DEPTH: usize = 4;
@@ -95,7 +95,7 @@ fn plain(text: &str, syntax: Syntax) -> Vec<Plain> {
         } else if matches!(c, '"' | '`') {
             let end = behind_quote(behind, c, false);
             let name = &behind[..behind.len() - end.len()];
-            let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-') || c == MARK;
+            let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-') || is_mark(c);
             own.text.push(c);
             own.text.extend(name.trim_end_matches(c).chars().map(|c| if is_plain(c) { c } else { '_' }));
             own.text.push(c);
@@ -201,7 +201,7 @@ fn words(text: &str) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     let (mut depth, mut is_open) = (0_usize, false);
     for (start, c) in text.char_indices() {
-        let is_part = c.is_alphanumeric() || matches!(c, '_' | '.' | '$' | '"' | '`' | '\'' | '@') || c == MARK;
+        let is_part = c.is_alphanumeric() || matches!(c, '_' | '.' | '$' | '"' | '`' | '\'' | '@') || is_mark(c);
         if is_part
             && is_open
             && let Some(last) = words.last_mut()
@@ -322,7 +322,7 @@ fn always_holds(condition: &str) -> bool {
     if lower == "true" || lower == "not false" || lower.parse::<i64>().is_ok_and(|number| number != 0) {
         return true;
     }
-    if lower.contains(MARK) {
+    if lower.contains(is_mark) {
         return false;
     }
     let sides = |operator: &str| {

@@ -588,7 +588,8 @@ fn queries() {
             ("npx prisma db execute --stdin <<E\ndrop table x\nE", "drop table x"),
             ("echo 'drop table x' | python manage.py dbshell", "drop table x"),
             ("python manage.py migrate", ""),
-            ("psql -c \"$SQL\"", "$(…)"),
+            ("psql -c \"$SQL\"", "$SQL"),
+            ("psql -c \"drop table $T; select $U\"", "drop table $T, select $U"),
             ("mongosh --eval 'db.dropDatabase()'", "db.dropDatabase()"),
             ("redis-cli -h x FLUSHALL", "FLUSHALL"),
             ("redis-cli DEL a $X", "DEL a $X"),
@@ -644,7 +645,7 @@ fn targets() {
             ("rsync -a a/ b/", "/project/src/b"),
         ],
     );
-    assert_eq!(shown("find /x -exec rm -rf {} +", "commands.map(c, c.targets)"), "/x, ");
+    assert_eq!(shown("find /x -exec rm -rf {} +", "commands.map(c, c.targets)"), "/x, /x, /x/…");
     assert_eq!(shown("find /x -exec grep y {} +", "commands[0].targets"), "");
     let removed = "commands.filter(c, c.program == \"rm\")[0].targets";
     for (command, expected) in [

@@ -71,7 +71,7 @@ fn hosts_of_commands_are_found() {
         ("tar c . | ssh me@host.example 'cat > x'", "ssh://host.example:22 public up"),
         ("scp secret.txt me@host.example:/tmp/", "ssh://host.example:22 public up"),
         ("scp me@host.example:/tmp/x .", "ssh://host.example:22 public"),
-        ("rsync -av -e 'ssh -p 1' ./d host.example:d", "ssh://host.example:22 public up"),
+        ("rsync -av -e 'ssh -p 1' ./d host.example:d", "ssh://host.example:1 public up"),
         ("rsync rsync://mirror.example/x .", "rsync://mirror.example:873 public"),
         ("rsync -a a/ b/", ""),
         ("sftp me@host.example:/x", "sftp://host.example:22 public"),
