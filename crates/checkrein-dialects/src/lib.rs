@@ -38,7 +38,7 @@ mod table;
 pub mod testing;
 
 pub use agents::{ALL, find};
-pub use input::{InputForm, InputRow, McpNames, canonical_input, is_common_tool, patch_field};
+pub use input::{InputForm, InputRow, McpNames, canonical_input, is_common_tool, own_fields, patch_field};
 pub use install::{FolderTrust, InstallTable, OffValue, ProjectTrust, SettingsPath, SwitchRow, TrustTable};
 pub use render::{Answer, AnswerExtras};
 pub use spec::{

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::failure::{Failure, FailureKind};
+use crate::functions;
 use crate::limits;
 use crate::node::{Node, NodeKind, Search};
 use crate::syntax::{Comprehension, Operator, Span};
@@ -248,7 +249,9 @@ impl<'a> Evaluation<'a> {
             NodeKind::Function { function, arguments } => {
                 let arguments = self.arguments(span, arguments)?;
                 if arguments.iter().any(|argument| argument.unknown_part().is_some()) {
-                    return Ok(first_unknown(&arguments));
+                    return Ok(
+                        functions::partial(function.name, &arguments).unwrap_or_else(|| first_unknown(&arguments))
+                    );
                 }
                 (function.run)(&arguments).map_err(fail)
             }
@@ -264,6 +267,13 @@ impl<'a> Evaluation<'a> {
                 Value::String(text) => {
                     self.step(span, text.len())?;
                     pattern.is_match(&text).map(Value::Bool).map_err(fail)
+                }
+                Value::Partial(text) => {
+                    self.step(span, text.shown.len().saturating_mul(4))?;
+                    match pattern.is_partial_match(&text).map_err(fail)? {
+                        true => Ok(true.into()),
+                        false => Ok(Value::unknown(text.shown.as_str())),
+                    }
                 }
                 other => unknown_or(&other, || fail(wrong_type("a string", &other))),
             },

@@ -1,9 +1,11 @@
 //! Functions of the language. Programs add their own with [`Environment::functions`](crate::Environment::functions).
 
+use std::sync::Arc;
+
 use crate::failure::FailureKind;
 use crate::limits;
 use crate::types::{Function, Type};
-use crate::value::Value;
+use crate::value::{List, PartialText, Value};
 
 const STRINGS: Type = Type::list(&Type::String);
 
@@ -129,6 +131,50 @@ pub(crate) static ALL: &[Function] = &[
         },
     },
 ];
+
+/// Returns the result of a function for arguments with unknown parts, if a part of the result is known.
+pub(crate) fn partial(name: &str, values: &[Value]) -> Option<Value> {
+    let changed = |change: fn(&str) -> String| match values {
+        [Value::Partial(own)] => {
+            let (shown, known) = (change(&own.shown), own.known.iter().map(|part| change(part)).collect());
+            Some(Value::Partial(Arc::new(PartialText { shown, known, ..PartialText::clone(own) })))
+        }
+        _ => None,
+    };
+    match (name, values) {
+        ("lower", _) => changed(str::to_lowercase),
+        ("upper", _) => changed(str::to_uppercase),
+        ("join", [Value::List(list), Value::String(separator)]) => joined(list, separator),
+        _ => None,
+    }
+}
+
+/// Returns the elements of a list with a separator between them. An unknown element is an unknown part of the text.
+fn joined(list: &List, separator: &str) -> Option<Value> {
+    let mut all: Option<PartialText> = None;
+    let gap = |shown: &str| PartialText { shown: shown.to_owned(), known: Vec::new(), starts: false, ends: false };
+    let rest = list.rest.iter().map(|rest| Value::Unknown(rest.clone()));
+    for element in list.elements.iter().cloned().chain(rest) {
+        let element = match &element {
+            Value::Partial(own) => PartialText::clone(own),
+            Value::String(own) => {
+                let text = own.as_ref().to_owned();
+                PartialText { shown: text.clone(), known: vec![text], starts: true, ends: true }
+            }
+            Value::Unknown(unknown) => gap(&unknown.0),
+            _ => return None,
+        };
+        let joined = match all.take() {
+            Some(before) => before.before(separator).followed_by(element),
+            None => element,
+        };
+        if joined.shown.len() > limits::TEXT_BYTES {
+            return None;
+        }
+        all = Some(joined);
+    }
+    all.map(|all| Value::Partial(Arc::new(all)))
+}
 
 fn size(values: &[Value]) -> Result<Value, FailureKind> {
     let size = match values.first() {

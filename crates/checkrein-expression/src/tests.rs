@@ -214,6 +214,13 @@ fn unknown_parts_stay_unknown_only_where_they_matter() {
         ("commands[0].args[2] + \"/b\" == \"release/main\"", "false"),
         ("commands[0].args[2] + \"/b\" == \"release/x/b\"", "unknown: release/$X/b"),
         ("commands[0].args[2].matches(\"^main$\")", "unknown: release/$X"),
+        ("commands[0].args[2].matches(\"^rel\")", "true"),
+        ("commands[0].args[2].matches(\"^release/\")", "true"),
+        ("commands[0].args[2].matches(\"release/$\")", "unknown: release/$X"),
+        ("commands[0].args[2].matches(\"release/x\")", "unknown: release/$X"),
+        ("commands[0].args[2].upper().matches(\"^RELEASE\")", "true"),
+        ("commands[0].args.join(\" \").matches(\"^push .* release\")", "unknown: push $REMOTE release/$X"),
+        ("commands[0].args.join(\" \").matches(\" release/\")", "true"),
         ("mode(\"x\") + 1", "2"),
     ] {
         assert_eq!(shown(text), value, "{text}");

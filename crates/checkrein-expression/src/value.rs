@@ -252,6 +252,24 @@ impl PartialText {
         text
     }
 
+    /// Returns the text with another one behind it.
+    pub(crate) fn followed_by(mut self, other: Self) -> Self {
+        self.shown.push_str(&other.shown);
+        let mut parts = other.known.into_iter();
+        if self.ends && other.starts {
+            let (last, first) = (self.known.last_mut(), parts.next());
+            if let (Some(last), Some(first)) = (last, first) {
+                last.push_str(&first);
+            }
+        }
+        if self.known.is_empty() {
+            self.starts = false;
+        }
+        self.known.extend(parts);
+        self.ends = other.ends;
+        self
+    }
+
     pub(crate) fn contains(&self, part: &str) -> Option<bool> {
         self.known.iter().any(|known| known.contains(part)).then_some(true)
     }

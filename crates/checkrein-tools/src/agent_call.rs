@@ -174,6 +174,12 @@ fn derived_input(row: &ToolRow, tool: &str, input: &RawJson) -> Option<RawJson> 
             }
         }
     }
+    // A patch has all fields of its tool. Fields of other tools that no row names have their shared names.
+    if !row.inputs.iter().any(|field| matches!(field.form, InputForm::SeenInPatch(_))) {
+        let shared: Map<String, Value> = serde_json::from_str(input.as_str()).unwrap_or_default();
+        let is_named = |name: &str| row.inputs.iter().any(|field| field.common == name);
+        own.extend(shared.into_iter().filter(|(name, _)| !is_named(name)));
+    }
     RawJson::parse(Value::Object(own).to_string()).ok()
 }
 
@@ -190,12 +196,23 @@ fn patch(tool: &str, path: &str, text: &impl Fn(&str) -> Option<String>) -> Stri
 
 #[cfg(test)]
 mod tests {
+    use checkrein::facts::{FactContext, Facts};
     use checkrein_dialects::agents::{codex, gemini, windsurf};
 
     use super::*;
 
     fn call(agent: &'static Dialect, tool: &str, input: &str) -> Result<AgentCall, AgentCallError> {
         AgentCall::tool(agent, &EventKind::PreToolUse, tool, &RawJson::parse(input).unwrap(), Path::new("/project"))
+    }
+
+    /// Rules and guards read the commands of every agent.
+    #[test]
+    fn commands_of_all_agents_are_read() {
+        for agent in checkrein_dialects::agents::ALL {
+            let Ok(call) = call(agent, "Bash", r#"{"command":"git push"}"#) else { continue };
+            let facts = Facts::new(call.event, FactContext::new("/project")).to_json();
+            assert!(facts.as_str().contains(r#""commands":[{"program":"git""#), "{}: {}", agent.name, facts.as_str());
+        }
     }
 
     #[test]
@@ -211,6 +228,8 @@ mod tests {
         assert_eq!(name, "apply_patch");
         assert!(input.contains(r"*** Add File: .env\n+A=1\n"), "{input}");
         assert!(matches!(call(&codex::DIALECT, "Read", r#"{"file_path":"a"}"#), Err(AgentCallError::NoTool { .. })));
+        let (_, input) = sent(&windsurf::DIALECT, "Write", r#"{"file_path":".env","content":"A=1"}"#);
+        assert!(input.contains(r#""file_path":".env""#), "{input}");
         let call = call(&windsurf::DIALECT, "Bash", r#"{"command":"ls"}"#).unwrap();
         assert_eq!(call.event.kind(), EventKind::PreShell);
     }

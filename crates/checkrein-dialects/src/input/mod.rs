@@ -126,6 +126,12 @@ pub fn patch_field(event: &Event) -> Option<&'static str> {
     sent_as(event)?.inputs.iter().find(is_patch).map(|row| row.own)
 }
 
+/// Lists the fields of an event's tool input that have this canonical name, by the table of the agent that sent it.
+pub fn own_fields(event: &Event, common: &str) -> impl Iterator<Item = &'static str> {
+    let rows = sent_as(event).map_or(&[][..], |tool| tool.inputs);
+    rows.iter().filter(move |row| row.common == common && row.form == InputForm::Same).map(|row| row.own)
+}
+
 /// Returns the tool of an event from the table of the agent that sent it.
 fn sent_as(event: &Event) -> Option<&'static ToolRow> {
     event.dialect()?.table::<Dialect>()?.tool(event.tool_name()?)

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use checkrein_core::{Event, EventKind, JsonType, RawJson};
-use checkrein_dialects::patch_field;
+use checkrein_dialects::{own_fields, patch_field};
 
 use super::doubt::Doubt;
 use super::shell::{ParseError, ShellEnv, SimpleCommand, simple_commands, simple_commands_of_argv};
@@ -118,7 +118,9 @@ pub(crate) fn commands(event: &Event) -> Vec<Command> {
     // Agents disagree about the name of the field. A call with several of them is checked for each.
     // Codex sends patches in the field for commands.
     let patch = patch_field(event);
-    let fields = FIELDS.iter().filter(|field| patch != Some(**field)).filter_map(|field| input.field(field));
+    let own = own_fields(event, "command").filter(|own| !FIELDS.contains(own));
+    let names = FIELDS.iter().copied().chain(own).filter(|field| patch != Some(*field));
+    let fields = names.filter_map(|field| input.field(field));
     let one = fields.filter_map(|value| Command::from_value(&value));
     let lists = LISTS.iter().filter_map(|field| input.field(field));
     let several = lists.flat_map(|list| match list.read::<Vec<RawJson>>() {

@@ -660,6 +660,8 @@ const SINGLE_DASH: &[(&str, &str)] = &[
          -input|--input= -parallelism= -refresh|--refresh= -upgrade -reconfigure -migrate-state -force-copy -force|--force -json -no-color \
          -backend-config= -plugin-dir= -help|--help -version|--version -compact-warnings -detailed-exitcode -recursive -check -diff -write=",
     ),
+    ("migrate", "-path= -database= -source= -prefetch= -lock-timeout= -verbose -version -help"),
+    ("goose", "-dir= -table= -certfile= -ssl-cert= -ssl-key= -timeout= -allow-missing -no-versioning -v -s -h"),
     ("packer", "-auto-approve -force -var= -var-file= -only= -except= -on-error= -parallel-builds= -debug -color="),
     (
         "vault,consul,nomad",
@@ -668,6 +670,8 @@ const SINGLE_DASH: &[(&str, &str)] = &[
     ("java", "-cp|-classpath|--class-path= -jar -version"),
     ("xcodebuild", "-project= -scheme= -workspace= -configuration= -destination= -sdk= -derivedDataPath="),
     ("ffmpeg", "-i= -y -n -f= -c= -ss= -t= -to= -loglevel="),
+    ("ffprobe,ffplay", "-i= -show_streams -show_format -loglevel="),
+    ("convert,magick,mogrify,identify", "-resize= -quality= -format= -path= -crop= -gravity= -background="),
     ("openssl", ""),
 ];
 

@@ -17,6 +17,7 @@ mod reference;
 mod repository;
 mod testing;
 mod tool;
+mod user;
 mod versions;
 mod word;
 
@@ -132,6 +133,17 @@ impl Shared {
             None => repository::current_branch(directory),
         }
     }
+
+    /// Returns the root of the repository of a directory.
+    pub(crate) fn repository_root(&self, directory: &Path) -> Value {
+        match &self.context.repository {
+            Some(repository) if directory.starts_with(&self.context.cwd) => {
+                repository.root.to_string_lossy().as_ref().into()
+            }
+            Some(_) => Value::unknown(format!("the repository of {}", directory.display())),
+            None => repository::root(directory),
+        }
+    }
 }
 
 /// Facts about one event.
@@ -174,6 +186,7 @@ impl Facts {
             "cwd" => text(&context.cwd),
             "project" => text(&context.project_root()),
             "home" => context.home.as_deref().map_or_else(|| "".into(), text),
+            "user" if context.user.is_empty() => user::name().into(),
             "user" => context.user.as_str().into(),
             "now" => now(&context.now.clone().unwrap_or_else(Zoned::now)),
             "tool" => tool::value(event),

@@ -23,6 +23,14 @@ condition is unknown does what its key `unknown` says.
 
 Everyday uses are not unknown: `$CC x.c`, `$(which python3)`, `$DIR/build`, and files below `$TMPDIR`. As JSON, an unknown or partly
 known value is `{\"unknown\": \"$X\"}`, and unknown further elements of a list are `{\"more\": \"…\"}` at its end.
+
+These unknown parts are left out, because rules would ask about ordinary calls:
+
+- A file of which only the shell knows the name, such as `cat \"$F\"`, is not in `paths`. `\"$ROOT/.env\"` is, with its name.
+- `git push origin $X` is not forced, although `$X` can be `+main`. Its branch is unknown.
+- `cd DIR` succeeds if the directory exists, or if an earlier command of the call makes it. Otherwise the commands behind
+  `cd DIR;` may run in both directories; behind `cd DIR &&`, only in `DIR`.
+- The text that a program reads from a file is not read: `psql -f x.sql`.
 ";
 
 /// Returns the text of the reference.

@@ -169,6 +169,12 @@ const NAMES_WITH_SLASHES: &[&str] = &[
     "yarn",
 ];
 
+/// Programs whose first operand is a subcommand, unless it looks like a file.
+const SUBCOMMANDS: &[&str] = &["bun", "deno", "pnpm", "uv", "yarn"];
+
+/// Programs that start others with `{}` in place of files.
+const PLACES: &[&str] = &["fd", "fdfind", "find", "gfind", "parallel", "xargs"];
+
 /// Programs with operands on other hosts: `host:path`.
 const REMOTE: &[&str] = &["ansible", "mosh", "rclone", "rsync", "scp", "sftp", "ssh"];
 
@@ -251,6 +257,11 @@ impl Reader<'_> {
             && targets.any(|target| !target.known && self.doubt.is_temporary(target))
     }
 
+    /// `true` for `{}` of `find -exec`, which stands for files that are found with its directories.
+    fn is_placeholder(&self, word: &Expanded) -> bool {
+        word.text.contains("{}") && self.command.wrappers.iter().any(|name| PLACES.contains(&&**name))
+    }
+
     fn is_remote(&self, word: &Expanded) -> bool {
         let host = word.text.split('/').next().unwrap_or_default();
         REMOTE.contains(&self.command.name.as_str()) && host.contains(':')
@@ -263,6 +274,7 @@ impl Reader<'_> {
         // The paths that `find` lists are found with its directories. A redirection to `/dev/tcp` is a connection.
         let is_file = |path: &AffectedPath| {
             !self.is_remote(&path.path)
+                && !self.is_placeholder(&path.path)
                 && !self.doubt.is_listed(&path.path, self.command)
                 && !is_pseudo_file(&path.path.text)
         };
@@ -281,7 +293,11 @@ impl Reader<'_> {
             "source" | "." => command.args.first(),
             name => script_operand(name, &args).and_then(|index| command.args.get(index)),
         };
-        if let Some(script) = script.filter(|script| script.text != "-" && !has_unknown_name(script)) {
+        // `bun add x` and `uv pip` name a subcommand.
+        let is_subcommand =
+            |script: &Expanded| SUBCOMMANDS.contains(&command.name.as_str()) && !script.text.contains(['.', '/']);
+        let is_script = |script: &&Expanded| script.text != "-" && !has_unknown_name(script) && !is_subcommand(script);
+        if let Some(script) = script.filter(is_script) {
             used.push(self.used(script.clone(), Access::Execute));
             used.push(self.used(script.clone(), Access::Read));
         }
@@ -307,7 +323,7 @@ impl Reader<'_> {
                 continue;
             }
             let is_done = |list: &[String]| list.contains(&word.text);
-            if is_pseudo_file(&word.text) || has_unknown_name(&word) {
+            if is_pseudo_file(&word.text) || has_unknown_name(&word) || self.is_placeholder(&word) {
                 continue;
             }
             let is_seen =
@@ -362,6 +378,7 @@ impl Reader<'_> {
             || text == "/" && name != "ls"
             || self.is_remote(word)
             || text.contains('\n')
+            || name == "rsync" && text.contains(char::is_whitespace) && !word.text.contains('/')
         {
             return false;
         }

@@ -113,7 +113,8 @@ pub(super) fn words(command: &SimpleCommand) -> Vec<Expanded> {
         }
         words.push(arg.clone());
         // A message with blanks is not a file. The file may follow an option, `@`, or the name of a commit.
-        if arg.known && !arg.glob && !arg.text.contains(char::is_whitespace) {
+        let is_url = arg.text.contains("://") && !arg.text.contains("file:");
+        if arg.known && !arg.glob && !is_url && !arg.text.contains(char::is_whitespace) {
             words.extend(arg.text.rsplit(['=', '@', ':']).take(1).filter(|part| *part != arg.text).map(known));
         }
     }

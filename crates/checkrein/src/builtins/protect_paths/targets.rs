@@ -8,6 +8,7 @@ use super::access::Access;
 use super::{AffectedPath, Reach, named, searches};
 use crate::builtins::find_command::Find;
 use crate::builtins::global_options;
+use crate::builtins::option_names::{OptionNames, Takes};
 use crate::builtins::options::Options;
 use crate::builtins::shell::{Expanded, SimpleCommand};
 
@@ -177,7 +178,7 @@ pub(super) fn in_command(command: &SimpleCommand, all: &[SimpleCommand]) -> Targ
 fn files(command: &SimpleCommand) -> Vec<Expanded> {
     if !matches!(command.name.as_str(), "sed" | "gsed" | "perl" | "ruby" | "awk" | "gawk" | "yq") {
         let args = searches::without_exclusions(&command.name, &command.args);
-        return Options::of(&command.name, &args).operands().cloned().collect();
+        return operands(&command.name, "", &args);
     }
     let is_script = |arg: &Expanded| {
         let text = arg.text.as_str();
@@ -196,6 +197,36 @@ fn files(command: &SimpleCommand) -> Vec<Expanded> {
     // Without an option, the first operand is the script.
     let skipped = usize::from(!has_script && !files.is_empty());
     files.split_off(skipped)
+}
+
+/// Returns the arguments that are neither options nor values of options that are known.
+fn operands(program: &str, subcommand: &str, args: &[Expanded]) -> Vec<Expanded> {
+    let names = OptionNames::of(program, subcommand);
+    let takes_next = |arg: &Expanded| {
+        let text = arg.text.as_str();
+        let option = if text.starts_with("--") {
+            names.find_long(text)
+        } else if text.len() == 2 {
+            names.find(text)
+        } else {
+            None
+        };
+        arg.known && option.is_some_and(|option| option.takes == Takes::Value)
+    };
+    let mut found = Vec::new();
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        if arg.text == "--" {
+            found.extend(rest.by_ref().cloned());
+        } else if arg.text.starts_with('-') && arg.text != "-" {
+            if takes_next(arg) {
+                rest.next();
+            }
+        } else {
+            found.push(arg.clone());
+        }
+    }
+    found
 }
 
 struct Found<'a> {
@@ -290,10 +321,11 @@ impl Found<'_> {
             "rm" | "mv" | "restore" => self.exact(options.operands().cloned().collect()),
             // An unknown word before `--` is most likely a branch.
             "checkout" => {
-                let files = args.iter().position(|arg| arg.text == "--").unwrap_or(args.len());
-                let (branches, files) = args.split_at(files);
-                let branches = Options::of("git checkout", branches);
-                let known = branches.operands().filter(|arg| arg.known).cloned();
+                let dashes = args.iter().position(|arg| arg.text == "--");
+                let (branches, files) = args.split_at(dashes.unwrap_or(args.len()));
+                // Before `--` is a commit.
+                let branches = if dashes.is_some() { Vec::new() } else { operands("git", "checkout", branches) };
+                let known = branches.into_iter().filter(|arg| arg.known);
                 let files = files.iter().skip(1).cloned();
                 // The directory itself is some files below it, see below.
                 let is_file = |path: &Expanded| places.is_empty() || path.text != ".";
@@ -383,6 +415,10 @@ impl Found<'_> {
         let name = |url: &Expanded| {
             let end = url.text.find(['?', '#']).unwrap_or(url.text.len());
             let start = url.text[..end].rfind('/')? + 1;
+            // The host is no name of a file.
+            if url.text[..start].ends_with("://") {
+                return None;
+            }
             Some(url.part(start..end)).filter(|name| name.known && !name.text.is_empty())
         };
         let names: Vec<_> = self.command.operands().filter_map(name).collect();

@@ -318,6 +318,9 @@ impl<'a> Builder<'a> {
                     let inside = self.expansion.ran.get(&Rc::as_ptr(list).addr());
                     let field = self.field();
                     field.from.extend(inside.into_iter().flat_map(|inside| inside.names.iter().cloned()));
+                    if *kind == Substitution::Text && is_only_output(parts) {
+                        field.printed = inside.and_then(|inside| inside.printed.clone());
+                    }
                     if *kind == Substitution::Source {
                         field.content = match inside {
                             Some(inside) if parts.len() == 1 => inside.printed.clone(),
@@ -434,6 +437,12 @@ impl<'a> Builder<'a> {
             }
         }
     }
+}
+
+/// `true` if a word is one substitution, with or without quotes.
+fn is_only_output(parts: &[WordPart]) -> bool {
+    let is_empty = |part: &&WordPart| matches!(part, WordPart::Text(text) if text.is_empty());
+    parts.iter().filter(|part| !is_empty(part)).count() == 1
 }
 
 /// Returns the text that stands for an unknown variable.

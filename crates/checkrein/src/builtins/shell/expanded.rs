@@ -23,6 +23,8 @@ pub struct Expanded {
     pub from: Vec<String>,
     /// Text that the file of this name holds: the output of `<(…)`. A mark stands for unknown parts.
     pub content: Option<Arc<str>>,
+    /// Output of `$(…)`, if that is the whole word. A mark stands for unknown parts.
+    pub printed: Option<Arc<str>>,
     /// Position of a word that has only this value: in characters, or the index in a list of words.
     pub span: Option<Span>,
     /// `true` if a part of the text or another value of the word is missing because a limit was exceeded.
@@ -69,6 +71,7 @@ impl Expanded {
             may_split: self.may_split,
             from: self.from.clone(),
             content: self.content.clone().filter(|_| is_whole),
+            printed: self.printed.clone().filter(|_| is_whole),
             span: self.span.filter(|_| is_whole),
             cut: self.cut,
         }

@@ -13,8 +13,12 @@ pub(super) struct Wrapper {
     flags: &'static str,
     /// Long options with a value.
     long_values: &'static [&'static str],
+    /// Long options with two values.
+    long_pairs: &'static [&'static str],
     /// Options whose value is a script.
     scripts: &'static [&'static str],
+    /// Name in a value of `scripts` before the script: `commands=…`.
+    within: &'static str,
     /// Options whose value is the working directory.
     directories: &'static [&'static str],
     /// Letters of options with which nothing is run.
@@ -45,6 +49,55 @@ pub(super) enum Form {
     ScriptWithArguments,
     /// As one script for each word.
     Scripts,
+    /// The first word is a script.
+    FirstScript,
+    /// The first word has a script behind this mark: `!` of editors.
+    Behind(&'static str),
+    /// The first word is a script in another language of shells, which is followed if it can be read.
+    Foreign,
+}
+
+/// Images of containers whose arguments are those of a program.
+const IMAGES: &[(&str, &str)] = &[
+    ("amazon/aws-cli", "aws"),
+    ("public.ecr.aws/aws-cli/aws-cli", "aws"),
+    ("hashicorp/terraform", "terraform"),
+    ("ghcr.io/opentofu/opentofu", "tofu"),
+    ("bitnami/kubectl", "kubectl"),
+    ("rancher/kubectl", "kubectl"),
+    ("alpine/helm", "helm"),
+    ("alpine/git", "git"),
+    ("bitnami/git", "git"),
+    ("rclone/rclone", "rclone"),
+    ("minio/mc", "mc"),
+    ("curlimages/curl", "curl"),
+];
+
+/// Modules of Python that are a program of another name.
+const MODULES: &[(&str, &str)] = &[("awscli", "aws")];
+
+/// Returns the program that a module of Python is.
+pub(super) fn module_program(module: &str) -> Option<&'static str> {
+    MODULES.iter().find(|(name, _)| *name == module).map(|(_, program)| *program)
+}
+
+/// Returns the program to which a container with this image gives its arguments.
+pub(super) fn image_program(image: &str) -> Option<&'static str> {
+    let end = image.rfind('/').map_or(0, |slash| slash + 1);
+    let end = end + image[end..].find([':', '@']).unwrap_or(image.len() - end);
+    let image = image[..end].trim_start_matches("docker.io/");
+    IMAGES.iter().find(|(name, _)| *name == image).map(|(_, program)| *program)
+}
+
+/// Programs that run a program of a package: `npx name@version`.
+const RUNS_PACKAGES: &[&str] = &["npx", "npm", "pnpm", "pnpx", "yarn", "bun", "bunx", "uvx", "uv", "pipx"];
+
+/// Returns the name of a program without the version of its package, behind a program that runs packages.
+pub(super) fn package_name<'n>(name: &'n str, wrapper: Option<&str>) -> &'n str {
+    match wrapper.filter(|wrapper| RUNS_PACKAGES.contains(wrapper)) {
+        Some(_) => name.split('@').next().filter(|own| !own.is_empty()).unwrap_or(name),
+        None => name,
+    }
 }
 
 const PLAIN: Wrapper = Wrapper {
@@ -53,7 +106,9 @@ const PLAIN: Wrapper = Wrapper {
     values: "",
     flags: "",
     long_values: &[],
+    long_pairs: &[],
     scripts: &[],
+    within: "",
     directories: &[],
     describes: "",
     skipped: 0,
@@ -214,6 +269,149 @@ const WRAPPERS: &[Wrapper] = &[
     plain("microk8s"),
     with("screen", "ceEhpSsTt", "aAdDfilLmnOqrRUvwxX"),
     Wrapper { form: Form::Scripts, values: "tNc", flags: "FHKlMRX", ..after("tmux", &["send-keys", "send"]) },
+    Wrapper { scripts: &["command"], permutes: true, is_elsewhere: true, ..after("gcloud", &["compute ssh"]) },
+    Wrapper { form: Form::Script, is_elsewhere: true, ..after("gcloud", &["--"]) },
+    Wrapper {
+        scripts: &["parameters"],
+        within: "commands",
+        permutes: true,
+        is_elsewhere: true,
+        ..after("aws", &["ssm send-command", "ssm start-session"])
+    },
+    Wrapper { scripts: &["command"], permutes: true, is_elsewhere: true, ..after("aws", &["ecs execute-command"]) },
+    Wrapper {
+        scripts: &["scripts"],
+        permutes: true,
+        is_elsewhere: true,
+        ..after("az", &["vm run-command", "vmss run-command"])
+    },
+    Wrapper {
+        scripts: &["c", "command"],
+        permutes: true,
+        is_elsewhere: true,
+        ..after("az", &["aks command", "container exec"])
+    },
+    Wrapper {
+        values: "ars",
+        long_values: &["app", "remote", "size", "type", "env"],
+        form: Form::Script,
+        is_elsewhere: true,
+        ..after("heroku", &["run", "run:detached", "ps:exec"])
+    },
+    Wrapper { scripts: &["C", "command"], permutes: true, is_elsewhere: true, ..after("fly", &["ssh console"]) },
+    Wrapper { scripts: &["C", "command"], permutes: true, is_elsewhere: true, ..after("flyctl", &["ssh console"]) },
+    Wrapper {
+        values: "vphrcd",
+        long_values: &["version", "hosts", "roles", "config-file", "destination", "env"],
+        flags: "iqP",
+        form: Form::Script,
+        is_elsewhere: true,
+        ..after("kamal", &["app exec", "server exec"])
+    },
+    Wrapper {
+        values: "cRr",
+        long_values: &["codespace", "repo", "repo-owner", "profile", "server-port"],
+        flags: "d",
+        form: Form::Script,
+        is_elsewhere: true,
+        ..after("gh", &["codespace ssh", "cs ssh"])
+    },
+    Wrapper { is_elsewhere: true, ..after("multipass", &["--"]) },
+    Wrapper { is_elsewhere: true, ..after("mosh", &["--"]) },
+    Wrapper { form: Form::FirstScript, is_elsewhere: true, ..after("ansible", &["-a", "--args"]) },
+    Wrapper { form: Form::Script, is_elsewhere: true, ..after("salt", &["cmd.run", "cmd.shell", "cmd.run_all"]) },
+    Wrapper { form: Form::Script, is_elsewhere: true, ..after("salt-ssh", &["cmd.run", "cmd.shell", "-r"]) },
+    Wrapper {
+        long_values: &["distribution", "user", "cd", "shell-type"],
+        form: Form::Script,
+        is_elsewhere: true,
+        ..with("wsl", "du", "e")
+    },
+    Wrapper { form: Form::Behind("!"), ..after("vim", &["-c", "--cmd"]) },
+    Wrapper { form: Form::Behind("!"), ..after("nvim", &["-c", "--cmd"]) },
+    Wrapper { form: Form::Behind("!"), ..after("vi", &["-c"]) },
+    Wrapper { form: Form::Behind("!"), ..after("ex", &["-c"]) },
+    Wrapper { form: Form::Behind("\\!"), ..after("psql", &["-c", "--command"]) },
+    Wrapper { form: Form::Behind("\\!"), ..after("mysql", &["-e", "--execute"]) },
+    Wrapper { form: Form::Behind(".shell"), ..after("sqlite3", &["-cmd"]) },
+    Wrapper { form: Form::Foreign, ..after("powershell", &["-Command", "-command", "-c"]) },
+    Wrapper { form: Form::Foreign, ..after("pwsh", &["-Command", "-command", "-c"]) },
+    Wrapper { form: Form::Foreign, ..after("cmd", &["/c", "/C", "/k", "/K"]) },
+    Wrapper {
+        long_values: &[
+            "watch",
+            "exts",
+            "filter",
+            "ignore",
+            "signal",
+            "stop-signal",
+            "stop-timeout",
+            "debounce",
+            "shell",
+            "on-busy-update",
+            "workdir",
+            "env",
+            "delay-run",
+        ],
+        form: Form::Script,
+        ..with("watchexec", "wWeEfijdsoI", "rcpnvqNx")
+    },
+    Wrapper { scripts: &["x", "exec"], permutes: true, ..plain("nodemon") },
+    Wrapper {
+        long_values: &[
+            "names",
+            "prefix",
+            "prefix-colors",
+            "success",
+            "restart-tries",
+            "restart-after",
+            "max-processes",
+        ],
+        form: Form::Scripts,
+        ..with("concurrently", "npcslmti", "kgrh")
+    },
+    Wrapper {
+        long_values: &[
+            "chdir",
+            "unsetenv",
+            "tmpfs",
+            "dev",
+            "proc",
+            "uid",
+            "gid",
+            "hostname",
+            "dir",
+            "lock-file",
+            "remount-ro",
+            "mqueue",
+            "seccomp",
+            "sync-fd",
+            "cap-add",
+            "cap-drop",
+            "perms",
+        ],
+        long_pairs: &[
+            "bind",
+            "bind-try",
+            "ro-bind",
+            "ro-bind-try",
+            "dev-bind",
+            "dev-bind-try",
+            "symlink",
+            "setenv",
+            "file",
+            "bind-data",
+            "ro-bind-data",
+        ],
+        ..plain("bwrap")
+    },
+    Wrapper { long_values: &["from", "with", "python", "index-url"], ..with("uvx", "p", "q") },
+    Wrapper { long_values: &["spec", "python", "index-url", "pip-args"], ..after("pipx", &["run"]) },
+    Wrapper { scripts: &["c"], values: "p", long_values: &["package"], flags: "y", ..plain("pnpx") },
+    Wrapper { values: "p", long_values: &["package"], ..plain("bunx") },
+    Wrapper { long_values: &["package", "allow-build"], flags: "cs", ..after("pnpm", &["dlx", "exec"]) },
+    Wrapper { values: "p", long_values: &["package"], flags: "q", ..after("yarn", &["dlx", "exec"]) },
+    after("bun", &["x"]),
     plain("toybox"),
     plain("catchsegv"),
     plain("eatmydata"),
@@ -236,6 +434,8 @@ const WRAPPERS: &[Wrapper] = &[
     plain("ld-musl-x86_64.so.1"),
     with("proot", "rbqwk", "0iS"),
     Wrapper {
+        values: "cenFstxylp",
+        flags: "AdDEPXabkSfhIvZBC",
         form: Form::Script,
         ..after(
             "tmux",
@@ -544,6 +744,10 @@ impl Wrapper {
         let is_one_of =
             |names: &[&str]| names.iter().any(|long| long.len() > 1 && !name.is_empty() && long.starts_with(name));
         let is_script = is_one_of(self.scripts);
+        if self.long_pairs.contains(&name) {
+            line.start += 2;
+            return;
+        }
         let has_value = is_script || is_one_of(self.long_values) || is_one_of(self.directories);
         let value = match value {
             None if has_value => {
@@ -582,10 +786,24 @@ impl Wrapper {
 
     fn take(&self, is_script: bool, is_directory: bool, value: Option<Expanded>, line: &mut CommandLine<'_>) {
         if is_script {
-            line.scripts.extend(value);
+            line.scripts.extend(value.and_then(|value| self.script(value)));
         } else if is_directory {
             line.directory = value;
         }
+    }
+
+    /// Returns the script in the value of an option.
+    fn script(&self, value: Expanded) -> Option<Expanded> {
+        if self.within.is_empty() {
+            return Some(value);
+        }
+        // `commands=x`, `commands=["x","y"]`, `{"commands":["x"]}`
+        let is_frame = |c: char| "=:[]{}\"' ".contains(c);
+        let behind = value.text.find(self.within)? + self.within.len();
+        let start = value.text.len() - value.text[behind..].trim_start_matches(is_frame).len();
+        let end = value.text.trim_end_matches(|c| "[]{}\"' ".contains(c)).len().max(start);
+        let script = value.part(start..end);
+        if script.known { Some(Expanded { text: script.text.replace("\",\"", "; "), ..script }) } else { Some(script) }
     }
 
     /// `true` if the program starts a shell that reads the standard input, because it gets no command.
@@ -612,5 +830,5 @@ pub(crate) fn starts_others(name: &str) -> bool {
 
 /// `true` for a shell: it runs the text of `-c`, or its standard input, as a script.
 pub(super) fn is_shell(name: &str) -> bool {
-    matches!(name, "sh" | "bash" | "zsh" | "dash" | "ksh" | "mksh" | "ash" | "fish" | "rbash" | "yash" | "pwsh")
+    matches!(name, "sh" | "bash" | "zsh" | "dash" | "ksh" | "mksh" | "ash" | "fish" | "rbash" | "yash")
 }

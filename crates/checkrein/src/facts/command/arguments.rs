@@ -57,6 +57,15 @@ const ENDS_AT_OPERAND: &[&str] = &[
     "make",
 ];
 
+/// Programs whose first word may have the letters of options without a dash.
+const TAKES_BARE_LETTERS: &[&str] = &["tar", "gtar", "bsdtar"];
+
+/// Programs whose options before the subcommand have other meanings behind it: `git -C dir` and `git commit -C commit`.
+const OWN_GLOBAL_OPTIONS: &[&str] = &["git"];
+
+/// Options of `find` behind which a command is.
+const RUNS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
+
 /// Parts of the names of variables that usually hold options.
 const OPTION_VARIABLES: &[&str] = &["OPT", "FLAG", "ARG", "PARAM"];
 
@@ -73,6 +82,8 @@ pub(super) struct Arguments {
     pub(super) more_flags: Option<Unknown>,
     /// Values of options in order, each with all spellings of its option.
     pub(super) values: Vec<(Vec<String>, Expanded)>,
+    /// Number of `values` before the subcommand.
+    global_values: usize,
     pub(super) operands: Vec<Expanded>,
     /// Operands behind `--`.
     pub(super) behind_dashes: usize,
@@ -86,6 +97,9 @@ impl Arguments {
         let mut names = OptionNames::of(program, "");
         let mut ends = starts_others(program) || ENDS_AT_OPERAND.contains(&program);
         let mut at = 0;
+        if TAKES_BARE_LETTERS.contains(&program) {
+            at = own.bare_letters(&names, args);
+        }
         while let Some(arg) = args.get(at) {
             at += 1;
             if arg.known && arg.text == "--" {
@@ -96,6 +110,11 @@ impl Arguments {
             if is_option(arg, names.is_single_dash) {
                 let reader = Reader { program, names: &names, is_global: own.subcommand.is_empty() };
                 at += reader.option(arg, args.get(at), &mut own);
+                // The command behind `-exec` has options of its own.
+                if names.is_single_dash && RUNS.contains(&arg.text.as_str()) {
+                    let is_end = |arg: &Expanded| matches!(arg.text.as_str(), ";" | "+");
+                    at = args[at..].iter().position(is_end).map_or(args.len(), |end| at + end + 1);
+                }
                 continue;
             }
             own.note_unknown(arg);
@@ -105,6 +124,11 @@ impl Arguments {
                 }
                 let words: Vec<&str> = own.subcommand.iter().map(|word| word.text.as_str()).collect();
                 if subcommands::continues(program, &words) && own.subcommand.iter().all(|word| word.known) {
+                    if own.subcommand.is_empty() && own_options_differ(program) {
+                        // `git -C dir` and `git commit -C commit` are different options.
+                        own.flags.clear();
+                        own.global_values = own.values.len();
+                    }
                     own.subcommand.push(arg.clone());
                     let joined = own.joined_subcommand();
                     names = OptionNames::of(program, &joined);
@@ -119,6 +143,24 @@ impl Arguments {
             }
         }
         own
+    }
+
+    /// Reads letters without a dash, whose values follow in order: `tar xzf a.tgz`. Returns the number of words.
+    fn bare_letters(&mut self, names: &OptionNames, args: &[Expanded]) -> usize {
+        let Some(first) = args.first().filter(|first| first.known && !first.text.starts_with('-')) else { return 0 };
+        let options: Option<Vec<_>> = first.text.chars().map(|letter| names.find(&format!("-{letter}"))).collect();
+        let mut read = 1;
+        for option in options.unwrap_or_default() {
+            let spellings: Vec<String> = option.spellings().map(str::to_owned).collect();
+            self.flag(spellings.iter().cloned());
+            if option.takes == Takes::Value
+                && let Some(value) = args.get(read)
+            {
+                self.values.push((spellings, value.clone()));
+                read += 1;
+            }
+        }
+        if self.flags.is_empty() { 0 } else { read }
     }
 
     /// Returns the words of the subcommand with blanks between them.
@@ -138,13 +180,25 @@ impl Arguments {
 
     /// Returns the values of an option, in any spelling.
     pub(super) fn values_of<'a>(&'a self, flag: &'a str) -> impl Iterator<Item = &'a Expanded> {
-        self.values.iter().filter(move |(names, _)| names.iter().any(|name| name == flag)).map(|(_, value)| value)
+        values_in(self.values.get(self.global_values..).unwrap_or_default(), flag)
+    }
+
+    /// Returns the values of an option before the subcommand.
+    pub(super) fn global_values_of<'a>(&'a self, flag: &'a str) -> impl Iterator<Item = &'a Expanded> {
+        let end = if self.subcommand.is_empty() { self.values.len() } else { self.global_values };
+        values_in(&self.values[..end], flag)
+    }
+
+    /// Returns a word that may be one of these options.
+    pub(super) fn unknown_flag(&self, flags: &[&str]) -> Option<Unknown> {
+        let could_be = |word: &&Expanded| flags.iter().any(|flag| word.could_be(flag));
+        self.partial_flags.iter().find(could_be).map(word::unknown).or_else(|| self.more_flags.clone())
     }
 
     /// Returns the last value of each option, under every spelling.
     pub(super) fn options(&self) -> BTreeMap<String, Value> {
         let mut options = BTreeMap::new();
-        for (names, value) in &self.values {
+        for (names, value) in self.values.get(self.global_values..).unwrap_or_default() {
             for name in names {
                 options.insert(name.clone(), word::text(value));
             }
@@ -169,6 +223,16 @@ impl Arguments {
             self.more_flags = Some(word::unknown(arg));
         }
     }
+}
+
+fn values_in<'a>(values: &'a [(Vec<String>, Expanded)], flag: &'a str) -> impl Iterator<Item = &'a Expanded> {
+    values.iter().filter(move |(names, _)| names.iter().any(|name| name == flag)).map(|(_, value)| value)
+}
+
+/// `true` if options before the subcommand have other meanings than the same options behind it. They are no flags of the
+/// subcommand.
+fn own_options_differ(program: &str) -> bool {
+    OWN_GLOBAL_OPTIONS.contains(&program)
 }
 
 /// `true` if the word is an option, as far as it is known.

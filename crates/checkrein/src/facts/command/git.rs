@@ -1,12 +1,14 @@
 //! Details of git commands.
 
-use checkrein_expression::{List, Schema, Type, Unknown, Value};
+use std::path::{Path, PathBuf};
+
+use checkrein_expression::{List, Object, Schema, Type, Unknown, Value};
 
 use super::Command;
 use super::arguments::Arguments;
-use crate::builtins::shell::Expanded;
-use crate::facts::record::Record;
-use crate::facts::{STRINGS, field, word};
+use crate::builtins::doubt::is_wholly_unknown;
+use crate::builtins::shell::{Expanded, lexical};
+use crate::facts::{STRINGS, cached, field, word};
 
 /// Variables with which hooks do not run, and the value. `None`: any value.
 const SKIPPING: &[(&str, Option<&str>)] = &[
@@ -42,9 +44,23 @@ pub(super) static GIT: Schema = Schema {
             "`true` if the command skips git hooks: `--no-verify`, `commit -n`, `HUSKY=0`, `-c core.hooksPath=`.",
         ),
         field("message", Type::String, "Message of `-m`; several are separated by an empty line."),
+        field(
+            "branch",
+            Type::String,
+            "Branch that is checked out when the command runs, in the repository that it uses: behind `cd`, `git -C` and `git checkout`; \"\" if detached, or without a repository.",
+        ),
+        field("root", Type::String, "Root of the working tree that the command uses; \"\" without a repository."),
     ],
     methods: &[],
 };
+
+/// Programs and subcommands that change the current branch to one that is not written.
+const CHECKS_OUT_OTHERS: &[(&str, &[&str])] = &[
+    ("gh", &["pr checkout"]),
+    ("glab", &["mr checkout"]),
+    ("hub", &["pr checkout"]),
+    ("git", &["bisect start", "stash branch"]),
+];
 
 /// Branches with the reason why there may be more.
 #[derive(Default)]
@@ -59,52 +75,117 @@ impl Branches {
     }
 }
 
+/// Returns the details of a command. Each is computed when an expression reads it.
 pub(super) fn value(command: &Command) -> Value {
-    if command.name() != "git" {
-        let none = || Value::list([]);
-        let no = || Value::Bool(false);
-        return Record::value(&GIT, ["".into(), none(), none(), no(), no(), none(), no(), "".into()]);
+    cached::value(Git { command: Command::new(&command.shared, command.index) })
+}
+
+/// Details of one command.
+#[derive(Debug)]
+struct Git {
+    command: Command,
+}
+
+impl Object for Git {
+    fn schema(&self) -> &'static Schema {
+        &GIT
     }
-    let arguments = command.arguments();
-    let subcommand = arguments.joined_subcommand();
-    let is_push = subcommand == "push";
-    let (remote, refspecs) = if matches!(subcommand.as_str(), "push" | "pull" | "fetch") {
-        remote_and_refspecs(arguments, is_push)
-    } else {
-        ("".into(), &[][..])
-    };
-    let mut targets = Branches::default();
-    let mut deletes = Branches::default();
-    if is_push {
-        push(command, arguments, refspecs, &mut targets, &mut deletes);
-    } else if subcommand == "branch" && arguments.has_any(&["-d", "-D"]) {
-        deletes.names.extend(arguments.operands.iter().map(word::text));
-    }
-    let has_plus = is_push && refspecs.iter().any(|refspec| refspec.text.starts_with('+'));
-    let has_lease = arguments.has("--force-with-lease");
-    let is_forced = arguments.has("--force") || has_plus || (is_push && arguments.has("--mirror"));
-    // `git push origin $BRANCH` is ordinary. `git push $ARGS` may have any options.
-    let first = arguments.operands.first().filter(|first| is_push && !first.known && first.may_split);
-    let subcommand_word = arguments.subcommand.iter().find(|word| !word.known);
-    let open = subcommand_word.or(first).map(|open| Value::Unknown(word::unknown(open)));
-    let overwrites = subcommand == "branch" && arguments.has_any(&["-D", "-M", "-C"]);
-    let replaces = matches!(subcommand.as_str(), "checkout" | "switch") && arguments.has_any(&["-B", "-C"]);
-    Record::value(
-        &GIT,
-        [
-            remote,
-            super::words(refspecs),
-            targets.value(),
-            match (is_forced || has_lease || overwrites || replaces, open) {
-                (false, Some(open)) => open,
-                (forces, _) => forces.into(),
+
+    fn field(&self, index: usize) -> Value {
+        let command = &self.command;
+        let name = GIT.fields.get(index).map_or("", |field| field.name);
+        let is_git = command.name() == "git";
+        match name {
+            "refspecs" | "targets" | "branch_deletes" if !is_git => Value::list([]),
+            "force" | "lease" | "no_verify" if !is_git => false.into(),
+            _ if !is_git => "".into(),
+            "branch" => branch(command),
+            "root" => match directory(command) {
+                Ok(directory) => command.shared.repository_root(&directory),
+                Err(unknown) => unknown,
             },
-            (has_lease && !is_forced).into(),
-            deletes.value(),
-            skips_hooks(command, arguments, &subcommand).into(),
-            message(arguments),
-        ],
-    )
+            "message" => message(command.arguments()),
+            "no_verify" => skips_hooks(command),
+            name => Overwrites::new(command).field(name),
+        }
+    }
+}
+
+/// References that a git command changes.
+struct Overwrites<'a> {
+    command: &'a Command,
+    arguments: &'a Arguments,
+    subcommand: String,
+    remote: Value,
+    refspecs: &'a [Expanded],
+}
+
+impl<'a> Overwrites<'a> {
+    fn new(command: &'a Command) -> Self {
+        let arguments = command.arguments();
+        let subcommand = arguments.joined_subcommand();
+        let (remote, refspecs) = match subcommand.as_str() {
+            "push" | "pull" | "fetch" => remote_and_refspecs(arguments, subcommand == "push"),
+            _ => ("".into(), &[][..]),
+        };
+        Self { command, arguments, subcommand, remote, refspecs }
+    }
+
+    fn field(self, name: &str) -> Value {
+        match name {
+            "remote" => self.remote,
+            "refspecs" => super::words(self.refspecs),
+            "force" => self.force(),
+            "lease" => (self.arguments.has("--force-with-lease") && !self.is_forced()).into(),
+            _ => {
+                let (targets, deletes) = self.branches();
+                if name == "targets" { targets.value() } else { deletes.value() }
+            }
+        }
+    }
+
+    fn is_push(&self) -> bool {
+        self.subcommand == "push"
+    }
+
+    /// `true` if a push overwrites without a lease.
+    fn is_forced(&self) -> bool {
+        let has_plus = self.refspecs.iter().any(|refspec| refspec.text.starts_with('+'));
+        self.arguments.has("--force") || self.is_push() && (has_plus || self.arguments.has("--mirror"))
+    }
+
+    fn force(&self) -> Value {
+        let arguments = self.arguments;
+        let overwrites = self.subcommand == "branch" && arguments.has_any(&["-D", "-M", "-C"]);
+        let replaces =
+            matches!(self.subcommand.as_str(), "checkout" | "switch") && arguments.has_any(&["-B", "--force-create"]);
+        if self.is_forced() || arguments.has("--force-with-lease") || overwrites || replaces {
+            return true.into();
+        }
+        if let Some(word) = arguments.subcommand.iter().find(|word| !word.known) {
+            return Value::Unknown(word::unknown(word));
+        }
+        if !self.is_push() {
+            return false.into();
+        }
+        // `git push origin $BRANCH` is ordinary. `git push $ARGS` may have any options.
+        let first = arguments.operands.first().filter(|first| !first.known && first.may_split);
+        match first.map(word::unknown).or_else(|| arguments.unknown_flag(&["-f", "--force", "--mirror"])) {
+            Some(unknown) => Value::Unknown(unknown),
+            None => false.into(),
+        }
+    }
+
+    /// Returns the branches that the command writes or deletes, and those that it deletes.
+    fn branches(&self) -> (Branches, Branches) {
+        let (mut targets, mut deletes) = (Branches::default(), Branches::default());
+        if self.is_push() {
+            push(self.command, self.arguments, self.refspecs, &mut targets, &mut deletes);
+        } else if self.subcommand == "branch" && self.arguments.has_any(&["-d", "-D"]) {
+            deletes.names.extend(self.arguments.operands.iter().map(word::text));
+        }
+        (targets, deletes)
+    }
 }
 
 fn remote_and_refspecs(arguments: &Arguments, is_push: bool) -> (Value, &[Expanded]) {
@@ -151,32 +232,114 @@ fn push(
     }
     let has_tags_only = arguments.has("--tags");
     if refspecs.is_empty() && !has_tags_only {
-        targets.names.push(current_branch(command));
+        targets.names.push(pushed_branch(command));
+    }
+    // `$X` can be `origin main`, and `$ARGS` any refspecs.
+    let splits = |word: &&Expanded| word.may_split && is_wholly_unknown(word);
+    let remote = arguments.operands.first().filter(|_| refspecs.is_empty());
+    let open = remote.filter(splits).map(word::unknown);
+    targets.rest = targets.rest.take().or(open).or_else(|| arguments.more_flags.clone());
+}
+
+/// Returns the current branch that a push without a refspec writes.
+fn pushed_branch(command: &Command) -> Value {
+    match branch(command) {
+        Value::String(branch) if branch.is_empty() => Value::unknown("the current branch"),
+        branch => branch,
     }
 }
 
-/// Returns the branch of the repository in which the command runs: `cd DIR`, `git -C DIR`.
-fn current_branch(command: &Command) -> Value {
+/// Returns the branch that is checked out when the command runs, in the repository that it uses.
+fn branch(command: &Command) -> Value {
+    let directory = match directory(command) {
+        Ok(directory) => directory,
+        Err(unknown) => {
+            // Behind `cd DIR` without `&&`, the command may also run in the directory before.
+            let simple = command.simple();
+            let mut branches = simple.cwds.iter().map(|cwd| command.shared.current_branch(cwd));
+            let first = branches.next();
+            return match first {
+                Some(first) if simple.cwd_known && branches.all(|other| other.to_string() == first.to_string()) => {
+                    first
+                }
+                _ => unknown,
+            };
+        }
+    };
+    let earlier = (0..command.index).rev().map(|index| Command::new(&command.shared, index));
+    for other in earlier {
+        if let Some(branch) = checked_out(&other, &directory) {
+            return branch;
+        }
+    }
+    command.shared.current_branch(&directory)
+}
+
+/// Returns the branch to which an earlier command of the call changes the repository of a directory. `None`: it changes none.
+fn checked_out(command: &Command, directory_of_push: &Path) -> Option<Value> {
+    let name = command.name();
+    if !CHECKS_OUT_OTHERS.iter().any(|(program, _)| *program == name) || command.wrappers().any(super::is_remote) {
+        return None;
+    }
+    let arguments = command.arguments();
+    let subcommand = arguments.joined_subcommand();
+    let is_other = CHECKS_OUT_OTHERS.iter().any(|(own, words)| *own == name && words.contains(&subcommand.as_str()));
+    let unknown = || Some(Value::unknown(format!("the branch of `{}`", command.text())));
+    let found = match subcommand.as_str() {
+        _ if is_other => unknown(),
+        "checkout" | "switch" => switched(command, arguments, subcommand == "switch"),
+        // `git branch -m NEW` renames the current branch.
+        "branch" if arguments.has("-m") || arguments.has("-M") => match arguments.operands.as_slice() {
+            [new] => Some(word::text(new)),
+            _ => None,
+        },
+        _ => None,
+    }?;
+    match directory(command) {
+        Ok(own) if own == directory_of_push => Some(found),
+        Ok(_) => None,
+        Err(_) => unknown(),
+    }
+}
+
+/// Returns the branch that `checkout` or `switch` checks out. `None`: it restores files.
+fn switched(command: &Command, arguments: &Arguments, is_switch: bool) -> Option<Value> {
+    let creating = if is_switch { ["--create", "--force-create", "--orphan"] } else { ["-b", "-B", "--orphan"] };
+    if let Some(created) = creating.iter().find_map(|option| arguments.values_of(option).last()) {
+        return Some(word::text(created));
+    }
+    let [name] = arguments.operands.as_slice() else { return None };
+    let is_file = |cwd: &PathBuf| cwd.join(&name.text).symlink_metadata().is_ok();
+    if !is_switch && (arguments.behind_dashes > 0 || name.known && command.simple().cwds.iter().any(is_file)) {
+        return None;
+    }
+    match name.text.as_str() {
+        "HEAD" | "@" => None,
+        "-" => Some(Value::unknown("the branch of `-`")),
+        _ if arguments.has("--detach") => Some(Value::unknown("the current branch")),
+        _ => Some(word::text(name)),
+    }
+}
+
+/// Returns the directory in which the command works: `cd DIR`, `git -C DIR`. An error is an unknown value.
+fn directory(command: &Command) -> Result<PathBuf, Value> {
     let simple = command.simple();
     let (true, [cwd]) = (simple.cwd_known, &*simple.cwds) else {
-        // Behind `cd DIR` without `&&`, the command may also run in the directory before.
-        let mut branches = simple.cwds.iter().map(|cwd| command.shared.current_branch(cwd));
-        let first = branches.next();
-        return match first {
-            Some(first) if simple.cwd_known && branches.all(|other| other.to_string() == first.to_string()) => first,
-            _ => Value::unknown("the current branch"),
-        };
+        return Err(Value::unknown("the current branch"));
     };
+    if simple.env.iter().any(|(name, _)| name == "GIT_DIR") {
+        return Err(Value::unknown("the repository of `GIT_DIR`"));
+    }
     let mut directory = cwd.clone();
     let mut args = simple.args.iter();
-    while let Some(arg) = args.next() {
+    while let Some(arg) = args.next().filter(|_| command.name() == "git") {
         match arg.text.as_str() {
             "-C" => match args.next() {
                 Some(value) if value.known && !value.glob => directory.push(&value.text),
-                _ => return Value::unknown("the directory of `git -C`"),
+                _ => return Err(Value::unknown("the directory of `git -C`")),
             },
             text if text.starts_with("--git-dir") || text.starts_with("--work-tree") => {
-                return Value::unknown("the repository of `--git-dir`");
+                return Err(Value::unknown("the repository of `--git-dir`"));
             }
             "-c" => {
                 args.next();
@@ -185,10 +348,7 @@ fn current_branch(command: &Command) -> Value {
             _ => break,
         }
     }
-    match command.shared.current_branch(&crate::builtins::shell::lexical(&directory)) {
-        Value::String(branch) if branch.is_empty() => Value::unknown("the current branch"),
-        branch => branch,
-    }
+    Ok(lexical(&directory))
 }
 
 fn is_deletion(refspec: &Expanded) -> bool {
@@ -211,21 +371,28 @@ fn target(command: &Command, refspec: &Expanded) -> Option<Value> {
     // A variable without a colon may hold a whole refspec.
     let may_be_refspec = colon.is_none() && !name.known;
     match name.text.as_str() {
-        "HEAD" | "@" if name.known && colon.is_none() => Some(current_branch(command)),
+        "HEAD" | "@" if name.known && colon.is_none() => Some(pushed_branch(command)),
         _ if may_be_refspec => Some(Value::Unknown(word::unknown(&name))),
         _ => Some(word::text(&name)),
     }
 }
 
-fn skips_hooks(command: &Command, arguments: &Arguments, subcommand: &str) -> bool {
+fn skips_hooks(command: &Command) -> Value {
+    let arguments = command.arguments();
+    let subcommand = arguments.joined_subcommand();
     let sets_path = |value: &Expanded| value.text.to_ascii_lowercase().starts_with("core.hookspath");
     let has_variable = |(name, value): &(String, Expanded)| {
         SKIPPING.iter().any(|(own, skips)| own == name && skips.is_none_or(|skips| !value.known || value.text == skips))
     };
-    let runs_hooks = matches!(subcommand, "commit" | "push" | "merge" | "rebase" | "am" | "pull" | "cherry-pick");
-    arguments.has("--no-verify")
-        || (arguments.subcommand.is_empty() || runs_hooks) && arguments.values_of("-c").any(sets_path)
-        || runs_hooks && command.simple().env.iter().any(has_variable)
+    let runs_hooks =
+        matches!(subcommand.as_str(), "commit" | "push" | "merge" | "rebase" | "am" | "pull" | "cherry-pick");
+    let skips = arguments.has("--no-verify")
+        || arguments.global_values_of("-c").any(sets_path)
+        || runs_hooks && command.simple().env.iter().any(has_variable);
+    match arguments.unknown_flag(&["--no-verify"]) {
+        Some(unknown) if !skips && runs_hooks => Value::Unknown(unknown),
+        _ => skips.into(),
+    }
 }
 
 fn message(arguments: &Arguments) -> Value {

@@ -5,6 +5,7 @@ mod database;
 mod git;
 mod output;
 mod packages;
+mod sql;
 mod subcommands;
 mod targets;
 
@@ -46,6 +47,14 @@ const REMOTE: &[&str] = &[
     "fly",
     "flyctl",
     "heroku",
+    "gcloud",
+    "aws",
+    "az",
+    "gh",
+    "kamal",
+    "ansible",
+    "salt",
+    "salt-ssh",
 ];
 
 /// Fields that depend on the program.
@@ -54,7 +63,7 @@ const OF_PROGRAM: &[&str] =
 
 /// Returns the command at this index of the call.
 pub(super) fn value(shared: &Arc<Shared>, index: usize) -> Value {
-    cached::value(Command { shared: shared.clone(), index, name: OnceLock::new(), arguments: OnceLock::new() })
+    cached::value(Command::new(shared, index))
 }
 
 /// One program with its arguments. Fields are computed when an expression reads them.
@@ -73,6 +82,10 @@ impl fmt::Debug for Command {
 }
 
 impl Command {
+    fn new(shared: &Arc<Shared>, index: usize) -> Self {
+        Self { shared: shared.clone(), index, name: OnceLock::new(), arguments: OnceLock::new() }
+    }
+
     fn simple(&self) -> &SimpleCommand {
         static EMPTY: std::sync::LazyLock<SimpleCommand> = std::sync::LazyLock::new(SimpleCommand::default);
         self.shared.parsed().simple_commands.get(self.index).unwrap_or(&EMPTY)
@@ -217,6 +230,11 @@ impl Command {
     }
 }
 
+/// `true` if a program starts commands on another machine or in a container.
+fn is_remote(wrapper: &str) -> bool {
+    REMOTE.contains(&wrapper)
+}
+
 fn texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Value {
     Value::list(texts.into_iter().map(Value::from))
 }
@@ -258,7 +276,7 @@ impl Object for Command {
             "stdin" => self.stdin(),
             "multiplies" => simple.multiplies.into(),
             "wrappers" => texts(self.wrappers()),
-            "remote" => self.wrappers().any(|name| REMOTE.contains(&name)).into(),
+            "remote" => self.wrappers().any(is_remote).into(),
             "cwd" => self.cwd(),
             "known" => self.is_known().into(),
             "targets" => targets::value(self),
@@ -352,7 +370,7 @@ pub(super) static COMMAND: Schema = Schema {
         field(
             "sql",
             STRINGS,
-            "Queries for a database client: `psql -c`, `mysql -e`, `mongosh --eval`, `redis-cli`, and its standard input.",
+            "Queries for a database client: `psql -c`, `mysql -e`, `mongosh --eval`, `redis-cli`, and its standard input. SQL is split into statements, also those inside of others, without comments: `''` is a text, `()` a subquery with a condition, and `WHERE true` a condition that always holds.",
         ),
     ],
     methods: &[],

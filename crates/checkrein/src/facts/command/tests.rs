@@ -187,13 +187,17 @@ fn flags() {
             ("git push -f origin main", "-f, --force"),
             ("git push --force-with-lease=main origin", "--force-with-lease"),
             ("git push -fu origin x", "-f, --force, -u, --set-upstream"),
-            ("git -C d push -n", "-C, -n, --dry-run"),
+            ("git -C d push -n", "-n, --dry-run"),
+            ("git -c a=b commit -c HEAD", "-c, --reedit-message"),
             ("git commit -am 'x -f'", "-a, --all, -m, --message"),
             ("git commit -m x -n", "-m, --message, -n, --no-verify"),
             ("git clean -xdf", "-x, -d, -f, --force"),
             ("git reset --har", "--hard"),
             ("curl -sSLo out http://x", "-s, --silent, -S, --show-error, -L, --location, -o, --output"),
             ("chmod -R 777 x", "-R, --recursive"),
+            ("tar xzf a.tgz", "-x, --extract, --get, -z, --gzip, --gunzip, -f, --file"),
+            ("find . -exec rm -rf {} +", "-r, -R, --recursive, -f, --force"),
+            ("goose -dir d up", "-dir"),
             ("tar -xzf a.tgz", "-x, --extract, --get, -z, --gzip, --gunzip, -f, --file"),
             ("find . -name '*.o' -delete", "-name, -delete"),
             ("terraform apply -auto-approve", "-auto-approve, --auto-approve, --terragrunt-non-interactive, -y"),
@@ -446,6 +450,43 @@ fn git_details() {
 }
 
 #[test]
+fn branches() {
+    let push = "commands[commands.size() - 1].git.targets";
+    for (command, expected) in [
+        ("git checkout main && git push -f", "main"),
+        ("git switch main && git commit -m x && git push --force", "main"),
+        ("git checkout -b fix && git push", "fix"),
+        ("git switch -c fix origin/main && git push", "fix"),
+        ("git checkout $B && git push", "$B"),
+        ("git push -f $X", "?"),
+        ("git push origin $X", "?"),
+        ("git push -f origin fix", "fix"),
+        ("git -C /other checkout main && git -C /other push", "main"),
+    ] {
+        let found = shown(command, push);
+        match expected {
+            "?" => {
+                let main = format!("{push}.exists(t, t == \"main\")");
+                assert!(shown(command, &main).starts_with('?'), "{command}: {found}");
+            }
+            _ => assert_eq!(found, expected, "{command}"),
+        }
+    }
+    let force = |command: &str| shown(command, "commands[0].git.force");
+    assert!(force("git push -$F origin fix").starts_with('?'));
+    assert!(force("git push origin fix $OPTS").starts_with('?'));
+    assert_eq!(force("git push origin $X"), "false");
+    check(
+        "git.branch",
+        &[
+            ("git checkout main && git commit -m x", "main"),
+            ("ls", ""),
+            ("cd $D && git commit", "? the current branch"),
+        ],
+    );
+}
+
+#[test]
 fn packages() {
     check(
         "packages",
@@ -529,8 +570,26 @@ fn queries() {
             ("psql db --command='select 1' -c 'select 2'", "select 1, select 2"),
             ("mysql -u root -psecret -e 'DROP DATABASE x'", "DROP DATABASE x"),
             ("sqlite3 a.db 'delete from x'", "delete from x"),
-            ("psql db <<E\ntruncate x;\nE", "truncate x;\n"),
-            ("echo 'drop table x' | psql", "drop table x\n"),
+            ("psql db <<E\ntruncate x;\nE", "truncate x"),
+            ("echo 'drop table x' | psql", "drop table x"),
+            ("printf 'TRUNCATE users;\\n' | psql", "TRUNCATE users"),
+            ("yes 'drop table x;' | psql", "drop table x, $(…)"),
+            ("psql -f <(echo 'drop table users')", "drop table users"),
+            ("psql -c \"$(echo drop table x)\"", "drop table x"),
+            ("mysql -e \"$(cat <<'E'\ndrop table x;\nE\n)\"", "drop table x"),
+            ("{ echo 'begin;'; echo 'drop table users;'; } | psql", "begin, drop table users, $(…)"),
+            ("psql -c 'select 1; /* a */ drop/**/table x'", "select 1, drop table x"),
+            ("mysql -e 'delete from t # where id=1'", "delete from t"),
+            ("snow sql -q 'drop table x'", "drop table x"),
+            ("turso db shell shop 'drop table x'", "shop, drop table x"),
+            ("wp db query 'drop table x'", "drop table x"),
+            ("gcloud spanner databases execute-sql d --sql='drop table x'", "drop table x"),
+            ("aws athena start-query-execution --query-string 'drop table x'", "drop table x"),
+            ("npx prisma db execute --stdin <<E\ndrop table x\nE", "drop table x"),
+            ("echo 'drop table x' | python manage.py dbshell", "drop table x"),
+            ("python manage.py migrate", ""),
+            ("psql -c \"$SQL\"", "$SQL"),
+            ("psql -c \"drop table $T; select $U\"", "drop table $T, select $U"),
             ("mongosh --eval 'db.dropDatabase()'", "db.dropDatabase()"),
             ("redis-cli -h x FLUSHALL", "FLUSHALL"),
             ("redis-cli DEL a $X", "DEL a $X"),
@@ -586,9 +645,77 @@ fn targets() {
             ("rsync -a a/ b/", "/project/src/b"),
         ],
     );
-    assert_eq!(shown("find /x -exec rm -rf {} +", "commands.map(c, c.targets)"), "/x, ");
+    assert_eq!(shown("find /x -exec rm -rf {} +", "commands.map(c, c.targets)"), "/x, /x, /x/…");
     assert_eq!(shown("find /x -exec grep y {} +", "commands[0].targets"), "");
-    assert_eq!(shown("find /x -name y | xargs rm", "commands.filter(c, c.program == \"rm\")[0].targets"), "");
+    let removed = "commands.filter(c, c.program == \"rm\")[0].targets";
+    for (command, expected) in [
+        ("find /x -name y | xargs rm", "/x/…y"),
+        ("find /x -name '*.o' | xargs rm", "/x/….o"),
+        ("find /x | xargs rm", "/x, /x/…"),
+        ("find /x -type f -exec rm {} +", "/x/…"),
+        ("find /x -exec rm -rf {}/a ';'", "/x/a, /x/…/a"),
+        ("find . -name a | xargs -I{} rm -rf {}/b", "/project/src/…/b"),
+        ("ls /x | xargs rm", "$(…)"),
+    ] {
+        assert_eq!(shown(command, removed), expected, "{command}");
+    }
+    assert_eq!(shown("rm -rf /et*", "commands[0].targets.exists(t, t == \"/etc\")"), "true");
+    assert_eq!(shown("rm -f *.o", "commands[0].targets"), "/project/src/*.o");
+}
+
+#[test]
+fn wrapped_commands() {
+    for command in [
+        "gcloud compute ssh vm --zone z --command 'rm -rf /data'",
+        "gcloud compute ssh vm --command='rm -rf /data'",
+        "gcloud compute ssh vm -- rm -rf /data",
+        "aws ssm send-command --instance-ids i --parameters 'commands=rm -rf /data'",
+        "aws ssm send-command --parameters '{\"commands\":[\"rm -rf /data\"]}'",
+        "az vm run-command invoke -g g -n n --scripts 'rm -rf /data'",
+        "az aks command invoke -g g --command 'rm -rf /data'",
+        "heroku run 'rm -rf /data'",
+        "heroku run -a shop -- rm -rf /data",
+        "fly ssh console -C 'rm -rf /data'",
+        "kamal app exec 'rm -rf /data'",
+        "gh codespace ssh -c x 'rm -rf /data'",
+        "multipass exec vm -- rm -rf /data",
+        "mosh host -- rm -rf /data",
+        "ansible all -a 'rm -rf /data'",
+        "ansible all -m shell -a 'rm -rf /data'",
+        "salt '*' cmd.run 'rm -rf /data'",
+        "wsl -- rm -rf /data",
+        "vim -c '!rm -rf /data'",
+        "ex -c ':!rm -rf /data'",
+        "psql -c '\\! rm -rf /data'",
+        "watchexec -e rs -- rm -rf /data",
+        "nodemon --exec 'rm -rf /data'",
+        "concurrently -n a 'rm -rf /data'",
+        "bwrap --ro-bind / / --dev /dev rm -rf /data",
+        "powershell -Command \"rm -rf /data\"",
+        "pwsh -Command 'rm -rf /data'",
+        "cmd /c rm -rf /data",
+        "tmux new-session -d -s x 'for i in a; do rm -rf /data; done'",
+        "parallel rm -rf ::: /data",
+        "parallel 'rm -rf {}' ::: /data",
+    ] {
+        let removes = r#"commands.exists(c, c.program == "rm" && "-r" in c.flags && "/data" in c.targets)"#;
+        assert_eq!(shown(command, removes), "true", "{command}");
+    }
+    for (command, expected) in [
+        ("docker run --rm amazon/aws-cli:2 s3 rb s3://x", "aws"),
+        ("python3 -m awscli s3 rb s3://x", "aws"),
+        ("npx prisma@5 migrate reset", "prisma"),
+        ("npx @angular/cli@17 build", "cli"),
+        ("parallel gzip ::: *.log", "gzip"),
+        ("ls *.log | parallel gzip", "gzip"),
+        ("ls *.log | parallel 'gzip {}'", "gzip"),
+        ("concurrently npm:build 'make x'", "make"),
+    ] {
+        assert_eq!(shown(command, "commands.exists(c, c.program == \"rm\")"), "false", "{command}");
+        let programs = shown(command, "commands.map(c, c.program)");
+        assert!(programs.ends_with(expected), "{command}: {programs}");
+    }
+    assert_eq!(shown("for d in a b; do ls; done", "commands.map(c, c.program)"), "ls");
 }
 
 #[test]

@@ -11,6 +11,8 @@ mod tests;
 mod tools;
 mod url;
 
+use std::ops::Range;
+
 use checkrein_core::Event;
 use checkrein_expression::{Field, List, Object, Schema, Type, Value};
 
@@ -67,6 +69,20 @@ struct Connection {
     program: String,
 }
 
+impl Connection {
+    /// `true` if the scheme is a part of an unknown text: `curl $URL`.
+    fn has_open_scheme(&self) -> bool {
+        let starts_unknown = self.url.unknown.first().is_some_and(|range| range.start == 0);
+        self.scheme == "http" && starts_unknown && !self.url.text.contains("://")
+    }
+
+    /// `true` for `host:$PORT`.
+    fn has_open_port(&self) -> bool {
+        let is_port = |range: &Range<usize>| self.url.text[..range.start].ends_with(':');
+        self.url.unknown.iter().filter(|range| range.start > 0).any(is_port)
+    }
+}
+
 impl Object for Connection {
     fn schema(&self) -> &'static Schema {
         &SCHEMA
@@ -76,7 +92,11 @@ impl Object for Connection {
         match index {
             0 if self.host.known => self.host.text.to_ascii_lowercase().trim_end_matches('.').into(),
             0 => word::value(&self.host),
+            1 if self.port.is_none() && (self.has_open_port() || self.has_open_scheme()) => {
+                Value::Unknown(word::unknown(&self.url.text))
+            }
             1 => i64::from(self.port.or_else(|| address::default_port(&self.scheme)).unwrap_or(0)).into(),
+            2 if self.has_open_scheme() => Value::Unknown(word::unknown(&self.url.text)),
             2 => self.scheme.as_str().into(),
             3 => address::scope(&self.host),
             4 => self.upload.into(),

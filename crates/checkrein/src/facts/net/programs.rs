@@ -541,9 +541,11 @@ impl Reader<'_> {
             Form::Host => self.host(&line, row, sends),
             Form::Copy => {
                 let last = line.operands.len().saturating_sub(1);
+                let port = copy_port(&self.command.name, &line);
                 let remote = line.operands.iter().enumerate().filter_map(|(index, word)| {
                     let upload = index == last && last > 0;
-                    self.copied(word, row.scheme, upload)
+                    let connection = self.copied(word, row.scheme, upload)?;
+                    Some(Connection { port: connection.port.or(port), ..connection })
                 });
                 remote.collect()
             }
@@ -788,6 +790,17 @@ impl Reader<'_> {
             None => vec![self.fixed(host, "https", &format!("https://{host}"), true)],
         }
     }
+}
+
+/// Returns the port in `scp -P`, `rsync --port` and `rsync -e 'ssh -p …'`.
+fn copy_port(program: &str, line: &Line) -> Option<u16> {
+    let option = if program == "scp" { ["-P", "-P"] } else { ["--port", "--port"] };
+    if let Some(port) = line.values(&option).last() {
+        return port.text.parse().ok();
+    }
+    let shell = line.values(&["-e", "--rsh"]).last().filter(|_| program == "rsync")?;
+    let behind = shell.text.split_once(" -p").map(|(_, behind)| behind.trim_start())?;
+    behind.split(' ').next()?.parse().ok()
 }
 
 /// Removes the prefix of a version control system: `git+https://host`.

@@ -102,6 +102,11 @@ pub(crate) fn current_branch(cwd: &Path) -> Value {
     Repository::new(cwd).branch()
 }
 
+/// Returns the root of the working tree; empty if the directory is in no repository.
+pub(crate) fn root(cwd: &Path) -> Value {
+    Repository::new(cwd).root()
+}
+
 /// Returns the name of the current branch for people. `None`: `HEAD` is detached or unreadable, or there is no repository.
 pub(crate) fn branch_name(cwd: &Path) -> Option<String> {
     let Found::Place(place) = Place::find(cwd) else { return None };
@@ -196,6 +201,10 @@ impl Repository {
         })
     }
 
+    fn root(&self) -> Value {
+        self.fact("".into(), |place| place.root.to_string_lossy().into_owned().into())
+    }
+
     fn remotes(&self) -> Value {
         self.fact(Value::Map(Arc::default()), |place| match self.config(place) {
             Some(config) => {
@@ -223,7 +232,7 @@ impl Object for Repository {
     fn field(&self, index: usize) -> Value {
         match index {
             0 => self.branch(),
-            1 => self.fact("".into(), |place| place.root.to_string_lossy().into_owned().into()),
+            1 => self.root(),
             2 => self.remotes(),
             _ => {
                 let read = || {

@@ -321,6 +321,22 @@ impl Interpreter<'_> {
         self.state.args = is_list.then(|| args.into());
     }
 
+    /// `true` if `cd` finds these directories: they exist, or a command before has made them.
+    fn succeeds(&self, directories: &[PathBuf]) -> bool {
+        let is_made = |directory: &PathBuf| {
+            self.commands.iter().filter(|command| command.name == "mkdir").any(|command| {
+                let cwd = command.cwds.first().filter(|_| command.cwd_known && command.cwds.len() == 1);
+                let is_named = |cwd: &PathBuf| {
+                    command.operands().any(|made| is_certain(made) && lexical(&cwd.join(&made.text)) == *directory)
+                };
+                cwd.is_some_and(is_named)
+            })
+        };
+        let is_removed =
+            self.commands.iter().any(|command| !command.program_known() || REMOVES.contains(&command.name.as_str()));
+        directories.iter().all(|directory| is_made(directory) || !is_removed && directory.is_dir())
+    }
+
     fn change_directory(&mut self, name: &str, args: &[Expanded]) -> Result<(), ParseError> {
         let home = self.env.home.filter(|_| self.state.get("HOME").is_none()).map(Expanded::literal);
         let is_option = |arg: &&Expanded| arg.text.starts_with(['-', '+']) && arg.known && arg.text != "-";
@@ -357,8 +373,10 @@ impl Interpreter<'_> {
         match moved {
             Some(moved) => {
                 self.state.cwd_known = was_known || is_absolute && !goes_back;
+                self.work.spend(256 * moved.len())?;
+                let succeeds = !goes_back && self.succeeds(&moved);
                 self.state.limit(moved, &mut self.work)?;
-                self.state.before_cd = Some((left, was_known));
+                self.state.before_cd = if succeeds { None } else { Some((left, was_known)) };
             }
             None => self.state.cwd_known = false,
         }
@@ -366,6 +384,9 @@ impl Interpreter<'_> {
         Ok(())
     }
 }
+
+/// Programs that can remove a directory before `cd`.
+const REMOVES: &[&str] = &["rm", "rmdir", "mv", "git", "find", "trash", "rsync", "umount"];
 
 /// `true` for a path that `CDPATH` applies to.
 fn is_plain(path: &str) -> bool {

@@ -321,7 +321,7 @@ impl Interpreter<'_> {
     }
 
     /// Follows the head of a loop: the variable has each of the values.
-    pub(super) fn for_loop(&mut self, command: &Command, context: &Context) -> Result<(), ParseError> {
+    pub(super) fn for_loop(&mut self, command: &Command) -> Result<(), ParseError> {
         let mut words: Vec<Expanded> = Vec::new();
         for word in &command.words {
             let combinations = self.combinations(std::iter::once(word))?;
@@ -330,7 +330,6 @@ impl Interpreter<'_> {
                 words.extend(self.fields(word, &choices, count == 1)?);
             }
         }
-        self.program(&words, context)?;
         let values = match words.as_slice() {
             [_, _, keyword, values @ ..] if keyword.text == "in" => values.to_vec(),
             [_, _] => match &self.state.args {

@@ -234,3 +234,9 @@ fn is_chain(list: &List, start: usize, count: usize) -> bool {
 pub(super) fn with_unknown(text: &str) -> Arc<str> {
     format!("{text}\n{UNKNOWN}").into()
 }
+
+/// Returns the output of a command that prints one text or the other, or both.
+pub(super) fn either(one: Option<&str>, other: Option<&str>) -> Arc<str> {
+    let text = format!("{}{}", one.unwrap_or_default(), other.unwrap_or_default());
+    if text.len() > LONGEST_INPUT { unknown_text() } else { with_unknown(&text) }
+}

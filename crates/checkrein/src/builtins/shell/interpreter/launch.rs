@@ -7,7 +7,10 @@ use crate::builtins::shell::expand::UNKNOWN;
 use crate::builtins::shell::expanded::Expanded;
 use crate::builtins::shell::state::Values;
 use crate::builtins::shell::word::is_name;
-use crate::builtins::shell::wrappers::{Form, Wrapper, is_shell};
+use crate::builtins::shell::wrappers::{Form, Wrapper, image_program, is_shell, module_program};
+
+/// Maximum number of arguments with which the command of `parallel` is followed.
+const MOST_ARGUMENTS: usize = 16;
 
 impl Interpreter<'_> {
     /// Follows the commands that another program starts. They change nothing in this shell.
@@ -143,6 +146,18 @@ impl Interpreter<'_> {
         if wrapper.runs_only_scripts() || !line.scripts.is_empty() {
             return Ok(());
         }
+        // Some images pass their arguments to a program, and some modules of Python are a program.
+        let before = options.last().filter(|word| word.known);
+        if let Some(program) = before.and_then(|image| image_program(&image.text)) {
+            let words: Vec<_> = std::iter::once(Expanded::literal(program)).chain(inner.iter().cloned()).collect();
+            return self.program(&words, context);
+        }
+        if let [module, rest @ ..] = inner
+            && let Some(program) = module_program(&module.text).filter(|own| module.known && *own != module.text)
+        {
+            let words: Vec<_> = std::iter::once(Expanded::literal(program)).chain(rest.iter().cloned()).collect();
+            return self.program(&words, context);
+        }
         self.form(wrapper.form, options, inner, context)?;
         if line.is_doubtful && inner.len() > 1 {
             // The value of an unknown option, and the command behind it.
@@ -159,40 +174,103 @@ impl Interpreter<'_> {
         context: &Context,
     ) -> Result<(), ParseError> {
         let mut inner = inner.to_vec();
-        if matches!(form, Form::Arguments | Form::ScriptWithArguments) && !inner.is_empty() {
-            self.add_input(form, options, &mut inner, context)?;
+        if form == Form::ScriptWithArguments {
+            return self.parallel(&inner, context);
+        }
+        if form == Form::Arguments && !inner.is_empty() {
+            self.add_input(options, &mut inner, context)?;
         }
         match form {
-            Form::Program | Form::Arguments => self.program(&inner, context),
-            // Without a command, `parallel` runs its arguments.
-            Form::ScriptWithArguments if inner.first().is_some_and(|word| word.text.starts_with(":::")) => {
-                for word in inner.iter().filter(|word| !word.text.starts_with(":::")) {
-                    self.nested(&as_script(word), word.may_split || word.glob, &word.from, context)?;
-                }
-                Ok(())
-            }
-            Form::Script | Form::ScriptWithArguments => {
+            Form::Program | Form::Arguments | Form::ScriptWithArguments => self.program(&inner, context),
+            Form::Script => {
                 let is_split = inner.iter().any(|word| word.may_split || word.glob);
                 if inner.is_empty() { Ok(()) } else { self.nested(&joined(&inner), is_split, &[], context) }
             }
             Form::Scripts => {
-                for word in &inner {
+                // `npm:build` names a script of the project.
+                let names_script = |word: &&Expanded| {
+                    let runner = word.text.split(':').next().unwrap_or_default();
+                    matches!(runner, "npm" | "pnpm" | "yarn" | "bun" | "node" | "deno")
+                        && word.text.len() > runner.len()
+                };
+                for word in inner.iter().filter(|word| !names_script(word)) {
                     self.nested(&as_script(word), word.may_split, &word.from, context)?;
+                }
+                Ok(())
+            }
+            Form::FirstScript => match inner.first() {
+                Some(word) => self.nested(&as_script(word), word.may_split || word.glob, &word.from, context),
+                None => Ok(()),
+            },
+            Form::Behind(mark) => {
+                let text = inner.first().map(as_script).unwrap_or_default();
+                let scripts = text.lines().filter_map(|line| line.trim_start_matches([':', ' ']).strip_prefix(mark));
+                let scripts: Vec<_> = scripts.map(str::to_owned).collect();
+                for script in scripts {
+                    self.nested(&script, false, &[], context)?;
+                }
+                Ok(())
+            }
+            Form::Foreign => {
+                let script = joined(&inner);
+                let found = self.commands.len();
+                self.script_if_valid(&script)?;
+                if self.commands.len() == found && !script.trim().is_empty() {
+                    self.push_unknown("$(…)", &[], context)?;
                 }
                 Ok(())
             }
         }
     }
 
-    /// Adds the words that `xargs` and `parallel` read.
+    /// Follows the command of `parallel`, once for each argument behind `:::`. It quotes the arguments.
+    fn parallel(&mut self, inner: &[Expanded], context: &Context) -> Result<(), ParseError> {
+        let is_list = |word: &Expanded| word.text.starts_with(":::");
+        let end = inner.iter().position(is_list).unwrap_or(inner.len());
+        let (command, lists) = inner.split_at(end);
+        let written = lists.first().is_some_and(|list| list.text == ":::" || list.text == ":::+");
+        let given: Vec<&Expanded> = lists.iter().filter(|word| !is_list(word)).collect();
+        let is_one_list = lists.iter().filter(|word| is_list(word)).count() == 1;
+        if command.is_empty() {
+            // Without a command, `parallel` runs its arguments, or the lines of its input.
+            for word in &given {
+                self.nested(&as_script(word), word.may_split || word.glob, &word.from, context)?;
+            }
+            return if lists.is_empty() { self.read_input(context) } else { Ok(()) };
+        }
+        let from = context.input.fed_by.to_vec();
+        let unknown = Expanded { may_split: true, from, ..Expanded::unknown_text("$(…)") };
+        let arguments: Vec<Expanded> = if written && is_one_list && given.len() <= MOST_ARGUMENTS {
+            given.into_iter().cloned().collect()
+        } else {
+            vec![unknown]
+        };
+        for argument in &arguments {
+            self.work.spend(64 + argument.text.len())?;
+            let has_place = command.iter().any(|word| word.text.contains("{}"));
+            let mut words: Vec<_> = command.iter().map(|word| with_argument(word, argument)).collect();
+            if !has_place {
+                words.push(argument.clone());
+            }
+            match command {
+                [script] if script.text.contains(char::is_whitespace) => {
+                    self.work.spend(4 * script.text.len())?;
+                    self.script_if_valid(&joined(&words))?;
+                }
+                _ => self.program(&words, context)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the words that `xargs` reads.
     fn add_input(
         &mut self,
-        form: Form,
         options: &[Expanded],
         inner: &mut Vec<Expanded>,
         context: &Context,
     ) -> Result<(), ParseError> {
-        let placeholder = placeholder(options).or((form == Form::ScriptWithArguments).then(|| "{}".to_owned()));
+        let placeholder = placeholder(options);
         let is_plain = |input: &&str| !input.contains([UNKNOWN, '\'', '"', '\\']);
         // With options, words may end at other characters, or come from a file.
         let input = context.input.text.as_deref().filter(is_plain);
@@ -243,6 +321,22 @@ impl Interpreter<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns a word of `parallel` with the argument in place of `{}`.
+fn with_argument(word: &Expanded, argument: &Expanded) -> Expanded {
+    if !word.known || !word.text.contains("{}") {
+        return word.clone();
+    }
+    let mut text = Expanded::literal("");
+    for (index, part) in word.text.split("{}").enumerate() {
+        if index > 0 {
+            text.append(argument);
+        }
+        text.push(part);
+    }
+    text.glob |= word.glob;
+    Expanded { span: None, ..text }
 }
 
 /// Returns a word of `xargs -I` whose placeholder is unknown.

@@ -20,13 +20,14 @@ use std::sync::Arc;
 
 use super::ParseError;
 use super::commands::{ShellEnv, SimpleCommand, base_name};
-use super::expand::{Inside, unknown_text};
+use super::expand::Inside;
 use super::expanded::Expanded;
 use super::parse::{Command, List, Redirect, RedirectKind, parse};
 use super::state::{State, Values};
 use super::work::Work;
+use super::wrappers::package_name;
 use flow::{Frame, Function};
-use input::Input;
+use input::{Input, either};
 
 /// Maximum nesting of scripts in scripts.
 const DEPTH: usize = 16;
@@ -263,7 +264,7 @@ impl<'a> Interpreter<'a> {
         if command.words.first().and_then(|word| word.bare()).is_some_and(|word| matches!(word, "for" | "select"))
             && command.assignments.is_empty()
         {
-            self.for_loop(command, context)?;
+            self.for_loop(command)?;
             return Ok(Some("".into()));
         }
         let combinations = self.combinations(command.words.iter())?;
@@ -284,7 +285,13 @@ impl<'a> Interpreter<'a> {
                 all.join(&values, &mut self.work)?;
                 self.set(&name, all)?;
             }
-            printed = if count == 1 { output } else { Some(unknown_text()) };
+            printed = if count == 1 {
+                output
+            } else {
+                let text = either(printed.as_deref(), output.as_deref());
+                self.work.spend(text.len())?;
+                Some(text)
+            };
             if count > 1 {
                 self.state.add_failed_cd(&mut self.work)?;
             }
@@ -395,7 +402,7 @@ impl<'a> Interpreter<'a> {
     /// Adds a program and the programs that it starts.
     fn program(&mut self, words: &[Expanded], context: &Context) -> Result<(), ParseError> {
         let Some((first, args)) = words.split_first() else { return Ok(()) };
-        let name = base_name(&first.text).to_owned();
+        let name = package_name(base_name(&first.text), self.wrappers.last().map(|name| &**name)).to_owned();
         if first.known && first.text.is_empty() && !first.glob {
             // An empty name is an error of the shell.
             return Ok(());

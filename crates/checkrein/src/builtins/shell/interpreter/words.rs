@@ -66,7 +66,7 @@ impl Interpreter<'_> {
                     self.state = state;
                     let names: Vec<_> = self.commands[first..].iter().map(|command| command.name.clone()).collect();
                     self.work.spend(8 * names.len())?;
-                    let printed = if *kind == Substitution::Source { self.printed(list, 0, &ran)? } else { None };
+                    let printed = if *kind == Substitution::Sink { None } else { self.printed(list, 0, &ran)? };
                     self.ran.insert(place(list), Inside { names: names.into(), printed });
                 }
                 WordPart::Var(var) => {
@@ -356,6 +356,7 @@ impl Interpreter<'_> {
                 self.work.spend(text.len())?;
                 return Ok(Some(text));
             }
+            "yes" => with_unknown(&joined(args)).as_ref().to_owned(),
             "echo" => {
                 let is_option = |arg: &&Expanded| {
                     arg.text.strip_prefix('-').is_some_and(|letters| {
@@ -372,10 +373,14 @@ impl Interpreter<'_> {
                 let format = as_script(format);
                 // Other formats than these are not followed exactly.
                 let is_plain = matches!(format.as_str(), "%s" | "%s\\n" | "%s\n" | "%b");
-                match (is_plain, format.contains('%')) {
-                    (true, _) => values,
-                    (false, false) => format,
-                    (false, true) => format!("{} {values}{UNKNOWN}", format.replace("%s", " ")),
+                match (is_plain, format.contains('%'), unescaped(&format)) {
+                    (true, ..) => values,
+                    (false, false, Some(text)) if !args.iter().any(|arg| arg.glob) => {
+                        self.work.spend(text.len())?;
+                        return Ok(Some(text.into()));
+                    }
+                    (false, false, _) => format,
+                    (false, true, _) => format!("{} {values}{UNKNOWN}", format.replace("%s", " ")),
                 }
             }
             _ => return Ok(Some(unknown_text())),
@@ -408,6 +413,27 @@ impl Interpreter<'_> {
         }
         Ok(text.map(Arc::from))
     }
+}
+
+/// Returns the text that `printf` prints for a format without values. `None`: it has other escapes than those that all shells
+/// have.
+fn unescaped(format: &str) -> Option<String> {
+    let mut text = String::with_capacity(format.len());
+    let mut characters = format.chars();
+    while let Some(c) = characters.next() {
+        if c != '\\' {
+            text.push(c);
+            continue;
+        }
+        text.push(match characters.next()? {
+            'n' => '\n',
+            't' => '\t',
+            'r' => '\r',
+            '\\' => '\\',
+            _ => return None,
+        });
+    }
+    Some(text)
 }
 
 /// `true` if the value is exactly one known text.
