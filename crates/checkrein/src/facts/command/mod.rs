@@ -28,6 +28,9 @@ use arguments::Arguments;
 /// Maximum length of the text for messages, in bytes.
 const LONGEST_TEXT: usize = 200;
 
+/// Maximum length of the fact `text`, in bytes. Rules of packs search it for words that can be far behind the start.
+const LONGEST_LINE: usize = 1000;
+
 /// Programs whose command runs on another machine or in a container.
 const REMOTE: &[&str] = &[
     "ssh",
@@ -77,7 +80,7 @@ pub(super) struct Command {
 
 impl fmt::Debug for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text())
+        f.write_str(&self.text(LONGEST_TEXT))
     }
 }
 
@@ -164,7 +167,7 @@ impl Command {
         Value::List(List { elements: known.chain(partial).collect(), rest })
     }
 
-    fn text(&self) -> String {
+    fn text(&self, longest: usize) -> String {
         let simple = self.simple();
         let mut text = String::new();
         for word in std::iter::once(&simple.program).chain(&simple.args) {
@@ -172,8 +175,8 @@ impl Command {
                 text.push(' ');
             }
             text.extend(word.text.chars().map(|c| if c.is_control() { ' ' } else { c }));
-            if text.len() > LONGEST_TEXT {
-                return format!("{}…", head(&text, LONGEST_TEXT));
+            if text.len() > longest {
+                return format!("{}…", head(&text, longest));
             }
         }
         text
@@ -266,7 +269,7 @@ impl Object for Command {
             "flags" => self.flags(),
             "options" => Value::Map(Arc::new(self.arguments().options())),
             "args" => words(&self.arguments().operands),
-            "text" => self.text().into(),
+            "text" => self.text(LONGEST_LINE).into(),
             "env" => self.env(),
             "redirects" => self.redirects(),
             "pipes_to" => texts(simple.pipes_to.iter().map(String::as_str)),
@@ -319,7 +322,7 @@ pub(super) static COMMAND: Schema = Schema {
             "Values of options, under every spelling. The last one applies: `c.options[\"--output\"]`.",
         ),
         field("args", STRINGS, "Operands: words that are neither options, nor values of options, nor the subcommand."),
-        field("text", Type::String, "The command as one line, shortened, for messages."),
+        field("text", Type::String, "The command as one line without quotes, at most 1,000 bytes. Unknown parts are in it as they are written."),
         field("env", Type::map(&Type::String), "Variables that the call sets for the command."),
         field("redirects", Type::list(&Type::Object(&REDIRECT)), "Files that the shell opens for the command."),
         field("pipes_to", STRINGS, "Programs further down the pipe."),
