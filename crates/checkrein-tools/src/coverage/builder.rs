@@ -22,6 +22,8 @@ const MAX_NAME: usize = 120;
 pub(super) enum Odd {
     /// A kind that is not known.
     Unknown(String),
+    /// A content block of a kind that is not known. It may be a call.
+    UnknownBlock(String),
     /// A known kind with an unknown shape, or no JSON.
     Broken,
 }
@@ -55,6 +57,8 @@ pub(super) struct Builder {
     /// Positions of calls that are removed at the end.
     removed: HashSet<usize>,
     has_version: bool,
+    /// `true` while the lines are of an unknown version.
+    is_unreadable: bool,
 }
 
 impl Builder {
@@ -66,6 +70,7 @@ impl Builder {
             subagent_kinds: HashMap::new(),
             removed: HashSet::new(),
             has_version: false,
+            is_unreadable: false,
         }
     }
 
@@ -90,13 +95,14 @@ impl Builder {
         }
     }
 
-    /// Checks the version of the agent or its format.
+    /// Checks the version of the agent or its format. Calls of an unknown version are not readable.
     pub(super) fn version(&mut self, version: &str) {
         if self.session.version.as_deref() == Some(version) {
             return;
         }
         let version = name(version);
-        if self.format.versions.iter().any(|known| version.starts_with(known)) {
+        self.is_unreadable = !self.format.versions.iter().any(|known| version.starts_with(known));
+        if !self.is_unreadable {
             self.has_version = true;
         } else {
             let text = format!("version `{version}` of its session files is not known to this version of checkrein");
@@ -127,6 +133,7 @@ impl Builder {
             asked: None,
             hook_failure: None,
             unclear: None,
+            is_unreadable: self.is_unreadable,
         });
     }
 
@@ -134,7 +141,9 @@ impl Builder {
     pub(super) fn find(&mut self, subagent: Option<&str>, id: &str) -> Option<&mut ToolCall> {
         let key = (subagent.map(str::to_owned), bounded_id(id)?);
         let position = *self.positions.get(&key)?;
-        self.session.calls.get_mut(position)
+        let call = self.session.calls.get_mut(position)?;
+        call.is_unreadable |= self.is_unreadable;
+        Some(call)
     }
 
     /// Removes the last call with an id at the end.
@@ -172,11 +181,15 @@ impl Builder {
     /// Counts a line.
     pub(super) fn count(&mut self, read: Result<(), Odd>) {
         self.session.lines += 1;
+        match &read {
+            Err(Odd::Unknown(_)) => self.session.unknown_lines += 1,
+            Err(Odd::UnknownBlock(_)) => self.session.unknown_blocks += 1,
+            _ => {}
+        }
         match read {
             Ok(()) => {}
             Err(Odd::Broken) => self.session.broken_lines += 1,
-            Err(Odd::Unknown(kind)) => {
-                self.session.unknown_lines += 1;
+            Err(Odd::Unknown(kind) | Odd::UnknownBlock(kind)) => {
                 let (kind, kinds) = (name(&kind), &mut self.session.unknown_kinds);
                 if kinds.len() < MAX_KINDS && !kinds.contains(&kind) {
                     kinds.push(kind);
@@ -190,6 +203,7 @@ impl Builder {
         if !self.has_version && self.session.lines > 0 {
             let text = "the file does not say which version of the agent wrote it".to_owned();
             self.session.problem.get_or_insert(text);
+            self.session.calls.iter_mut().for_each(|call| call.is_unreadable = true);
         }
         if !self.removed.is_empty() {
             let mut position = 0;
