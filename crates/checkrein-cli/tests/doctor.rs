@@ -211,8 +211,9 @@ fn events_of_a_variant_are_events_of_its_agent() {
     let place = protected();
     place.write("home/.copilot/config.json", "{}");
     place.run(&["install", "copilot"]);
-    let sent = r#"{"sessionId":"s","toolName":"bash","toolArgs":{"command":"ls"}}"#;
-    for agent in ["copilot", "copilot@pascal"] {
+    let sent = r#"{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
+    let own = r#"{"sessionId":"s","toolName":"bash","toolArgs":{"command":"ls"}}"#;
+    for (agent, sent) in [("copilot", own), ("copilot@pascal", sent)] {
         place.run_with(&["hook", agent, "--event", "preToolUse"], sent);
         let (_, report) = doctor(&place, &[]);
         assert_eq!(checks(&report, "copilot", "last-event")[0]["level"], "ok", "{agent}: {report:#}");

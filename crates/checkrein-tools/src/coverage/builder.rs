@@ -1,6 +1,7 @@
 //! [`Builder`]: collects the calls of one session file, with bounded memory.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher as _, RandomState};
 
 use jiff::Timestamp;
 
@@ -51,7 +52,9 @@ pub(super) struct Builder {
     format: &'static Format,
     pub(super) session: Session,
     /// Position of the last call with an id, by sub-agent and id.
-    positions: HashMap<(Option<String>, String), usize>,
+    positions: HashMap<u64, usize>,
+    /// Hasher of sub-agents and ids, which take less memory than both. Its key is random.
+    hasher: RandomState,
     /// Types of sub-agents, by id.
     subagent_kinds: HashMap<String, String>,
     /// Positions of calls that are removed at the end.
@@ -67,6 +70,7 @@ impl Builder {
             format,
             session: Session { agent: format.agent, ..Session::default() },
             positions: HashMap::new(),
+            hasher: RandomState::new(),
             subagent_kinds: HashMap::new(),
             removed: HashSet::new(),
             has_version: false,
@@ -119,8 +123,9 @@ impl Builder {
         }
         let id = new.id.and_then(bounded_id);
         if let Some(id) = &id {
-            let subagent = new.subagent.as_ref().and_then(|subagent| subagent.id.clone());
-            self.positions.insert((subagent, id.clone()), self.session.calls.len());
+            let subagent = new.subagent.as_ref().and_then(|subagent| subagent.id.as_deref());
+            let key = self.hasher.hash_one((subagent, id.as_str()));
+            self.positions.insert(key, self.session.calls.len());
         }
         self.session.calls.push(ToolCall {
             id,
@@ -139,7 +144,7 @@ impl Builder {
 
     /// Returns the last call with an id.
     pub(super) fn find(&mut self, subagent: Option<&str>, id: &str) -> Option<&mut ToolCall> {
-        let key = (subagent.map(str::to_owned), bounded_id(id)?);
+        let key = self.hasher.hash_one((subagent, bounded_id(id)?.as_str()));
         let position = *self.positions.get(&key)?;
         let call = self.session.calls.get_mut(position)?;
         call.is_unreadable |= self.is_unreadable;
@@ -149,7 +154,8 @@ impl Builder {
     /// Removes the last call with an id at the end.
     pub(super) fn remove(&mut self, subagent: Option<&str>, id: &str) {
         let Some(id) = bounded_id(id) else { return };
-        self.removed.extend(self.positions.remove(&(subagent.map(str::to_owned), id)));
+        let key = self.hasher.hash_one((subagent, id.as_str()));
+        self.removed.extend(self.positions.remove(&key));
     }
 
     /// Learns the type of a sub-agent.
@@ -212,6 +218,7 @@ impl Builder {
                 !self.removed.contains(&(position - 1))
             });
         }
+        self.session.calls.shrink_to_fit();
         self.session
     }
 }

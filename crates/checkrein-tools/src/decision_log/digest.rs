@@ -231,6 +231,6 @@ mod tests {
         let found = gist(&input).unwrap();
         assert!(!found.contains(&token[..12]), "{found}");
         assert_eq!(found.chars().count(), MAX_GIST + 1);
-        assert_eq!(quick_gist(&RawJson::parse(input).unwrap()).as_deref(), Some("curl -H [redacted]"));
+        assert_eq!(quick_gist(&RawJson::parse(input).unwrap()).as_deref(), Some("curl -H 'Authorization: [redacted]"));
     }
 }

@@ -164,8 +164,9 @@ pub(super) fn named_agent(command: &str) -> Option<&str> {
             continue;
         };
         if arguments.is_empty() || arguments.starts_with(char::is_whitespace) {
-            let agent = arguments.split_whitespace().next().unwrap_or_default();
-            return Some(agent.trim_matches(|c: char| !(c.is_alphanumeric() || "-_@.".contains(c))));
+            let is_name = |c: char| c.is_alphanumeric() || "-_@.".contains(c);
+            let agent = arguments.trim_start_matches(|c: char| !is_name(c));
+            return Some(agent.split(|c: char| !is_name(c)).next().unwrap_or_default());
         }
     }
 }

@@ -176,6 +176,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         false => show::report(&mut out, &report).map_err(Into::into),
     };
     if saw_nothing {
+        // A failed flush is reported below.
+        let _ = out.flush();
         super::print_failure(&format!(
             "no tool calls found in the session files{}; `--since` selects an older time, \
              `checkrein coverage --help` has the options",
