@@ -213,10 +213,11 @@ fn events_of_a_variant_are_events_of_its_agent() {
     place.run(&["install", "copilot"]);
     let sent = r#"{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
     let own = r#"{"sessionId":"s","toolName":"bash","toolArgs":{"command":"ls"}}"#;
-    for (agent, sent) in [("copilot", own), ("copilot@pascal", sent)] {
-        place.run_with(&["hook", agent, "--event", "preToolUse"], sent);
+    for (words, sent) in [(&["hook", "copilot", "--event", "preToolUse"][..], own), (&["hook", "copilot@pascal"], sent)]
+    {
+        place.run_with(words, sent);
         let (_, report) = doctor(&place, &[]);
-        assert_eq!(checks(&report, "copilot", "last-event")[0]["level"], "ok", "{agent}: {report:#}");
+        assert_eq!(checks(&report, "copilot", "last-event")[0]["level"], "ok", "{words:?}: {report:#}");
         let log = place.dir.path().join("home/.local/state/checkrein/decisions.jsonl");
         let _ = std::fs::remove_file(log);
     }

@@ -1,4 +1,4 @@
-//! What the session file shows about a call decides its state: results, rejections, damaged lines and unknown parts.
+//! Evidence of session files: results, rejections, damaged lines and unknown parts decide the states of calls.
 
 use serde_json::{Value, json};
 
@@ -147,7 +147,10 @@ fn agents_and_files_without_a_reader_cannot_be_told() {
         "tool_input": {"command": "ls"}, "tool_call_id": "call_0_0", "agent_id": "agent-1"});
     place.run_with(&["hook", "letta"], &letta.to_string());
     let text = place.run(&["coverage"]).stdout;
-    assert!(text.contains("cannot tell Letta Code called checkrein, and has no session files that can be read"), "{text}");
+    assert!(
+        text.contains("cannot tell Letta Code called checkrein, and has no session files that can be read"),
+        "{text}"
+    );
     // An older chat of Gemini CLI, in one line.
     let old = json!({"sessionId": "s", "projectHash": "h", "startTime": TIME, "lastUpdated": TIME, "messages": []});
     place.write("home/.gemini/tmp/p/chats/session-2026-x.json", &old.to_string());

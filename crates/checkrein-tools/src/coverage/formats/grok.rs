@@ -49,11 +49,11 @@ const DENIED: &[&str] = &["\"Tool call denied by", "\"Tool call blocked by", "\"
 
 #[derive(Debug, Default)]
 struct Grok {
-    /// What the log for the screen has about each call, by its id.
+    /// Calls in the log for the screen, by their ids.
     updates: HashMap<String, Seen>,
 }
 
-/// What the log for the screen has about a call.
+/// A call in the log for the screen.
 #[derive(Debug, Default)]
 struct Seen {
     time: Option<jiff::Timestamp>,
