@@ -4,6 +4,8 @@
 
 mod common;
 
+#[path = "coverage/evidence.rs"]
+mod evidence;
 #[path = "coverage/reasons.rs"]
 mod reasons;
 #[path = "coverage/watching.rs"]

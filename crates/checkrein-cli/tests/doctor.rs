@@ -140,6 +140,89 @@ fn edited_entry_is_found() {
     finds(&place, "claude", "entries", "the entry for PreToolUse is modified or outdated");
 }
 
+/// Edits that keep an entry in place and take its effect away.
+#[test]
+fn edited_command_is_found_and_repaired() {
+    let edits: &[fn(&str) -> String] = &[
+        |command| format!("{command} || true"),
+        |command| format!("{command}; exit 0"),
+        |command| format!("{command} 2>/dev/null"),
+        |command| format!("{command} --config /dev/null"),
+        |command| format!("true || {command}"),
+        |command| format!("exec {command}"),
+        |command| format!("env -i {command}"),
+        |command| command.replace("hook claude", "hook gemini"),
+    ];
+    for edited in edits {
+        let place = protected();
+        let installed = std::fs::read_to_string(place.dir.path().join(CLAUDE)).unwrap();
+        let mut shown = String::new();
+        edit(&place, CLAUDE, |json| {
+            let command = &mut json["hooks"]["PreToolUse"][0]["hooks"][0]["command"];
+            shown = edited(command.as_str().unwrap());
+            *command = shown.as_str().into();
+        });
+        finds(&place, "claude", "entries", "entry is edited: `");
+        let (code, report) = doctor(&place, &["--fix"]);
+        assert_eq!(code, 0, "{shown}: {report:#}");
+        let json = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        let repaired = std::fs::read_to_string(place.dir.path().join(CLAUDE)).unwrap();
+        assert_eq!(json(&repaired), json(&installed), "{shown}");
+    }
+}
+
+#[test]
+fn entries_that_are_all_edited_are_one_line_and_replaced() {
+    let place = protected();
+    let path = place.dir.path().join(CLAUDE);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let json: Value = serde_json::from_str(&text).unwrap();
+    let command = json["hooks"]["PreToolUse"][0]["hooks"][0]["command"].as_str().unwrap();
+    std::fs::write(&path, text.replace(command, &format!("{command} || true"))).unwrap();
+    finds(&place, "claude", "entries", "more; 31 entries are modified or outdated");
+    place.run(&["install", "claude", "--yes"]);
+    let repaired = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&repaired).unwrap(), json);
+}
+
+#[test]
+fn log_that_cannot_be_read_is_found() {
+    let place = protected();
+    std::fs::create_dir_all(place.dir.path().join("home/.local/state/checkrein/decisions.jsonl")).unwrap();
+    finds(&place, "checkrein", "log", "cannot be read");
+    let place = protected();
+    place.write(HOOKS, &format!("log: false\n{GUARD}"));
+    let (_, report) = doctor(&place, &[]);
+    assert_eq!(checks(&report, "checkrein", "log")[0]["level"], "note", "{report:#}");
+}
+
+#[test]
+fn coverage_that_cannot_look_is_shown() {
+    let place = protected();
+    place.write("home/.claude/projects/-p/s.jsonl", "not json\n");
+    let (_, report) = doctor(&place, &[]);
+    let check = checks(&report, "claude", "coverage")[0];
+    assert_eq!(check["level"], "warning", "{report:#}");
+    assert!(check["text"].as_str().unwrap().contains("s.jsonl"), "{check:#}");
+}
+
+#[test]
+fn events_of_a_variant_are_events_of_its_agent() {
+    let place = protected();
+    place.write("home/.copilot/config.json", "{}");
+    place.run(&["install", "copilot"]);
+    let sent = r#"{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
+    let own = r#"{"sessionId":"s","toolName":"bash","toolArgs":{"command":"ls"}}"#;
+    for (words, sent) in [(&["hook", "copilot", "--event", "preToolUse"][..], own), (&["hook", "copilot@pascal"], sent)]
+    {
+        place.run_with(words, sent);
+        let (_, report) = doctor(&place, &[]);
+        assert_eq!(checks(&report, "copilot", "last-event")[0]["level"], "ok", "{words:?}: {report:#}");
+        let log = place.dir.path().join("home/.local/state/checkrein/decisions.jsonl");
+        let _ = std::fs::remove_file(log);
+    }
+}
+
 #[test]
 fn moved_program_is_found() {
     let place = protected();

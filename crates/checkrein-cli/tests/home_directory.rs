@@ -68,3 +68,21 @@ fn user_file_in_the_project_is_reported_with_its_cause() {
     assert!(ran.stderr.contains("this file of the user is inside of the project"), "{ran:?}");
     assert!(ran.stdout.contains("  not run guard config/checkrein/hooks.yaml:1 (project, command)"), "{ran:?}");
 }
+
+#[test]
+fn missing_state_directory_is_created() {
+    let place = Place::with(&[(
+        "home/.config/checkrein/hooks.yaml",
+        "hooks: [{ id: guard, event: PreToolUse, matcher: Bash, input: { command: no }, command: 'exit 2' }]",
+    )]);
+    let state = place.home.path().canonicalize().unwrap().join("new/state");
+    let payload = |command: &str| {
+        format!(
+            r#"{{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{{"command":"{command}"}},"tool_use_id":"{command}"}}"#
+        )
+    };
+    let arguments = ["hook", "claude", "--state-home", state.to_str().unwrap()];
+    assert_eq!(place.run_with(&arguments, &payload("ls")).stdout, "");
+    assert!(place.run_with(&arguments, &payload("no")).stdout.contains("deny"));
+    assert!(state.join("checkrein/decisions.jsonl").exists());
+}

@@ -7,7 +7,7 @@ mod common;
 use std::io::Write as _;
 use std::process::{Child, Stdio};
 
-use common::{Place, Ran};
+use common::{Place, Ran, terminal};
 
 const USER: &str = "home/.config/checkrein/hooks.yaml";
 
@@ -284,4 +284,57 @@ fn damaged_answers_are_not_used() {
         assert!(again.stdout.contains("\"deny\"") && first.stdout.contains("\"deny\""));
         assert_eq!(lines(&place, "runs"), runs);
     }
+}
+
+/// A hook that asks before a push.
+const ASK: &str = "hooks:\n  - {id: ask, event: PreToolUse, command: 'echo run >> \"$HOME/runs\"; \
+                   echo \"{\\\"decision\\\":\\\"ask\\\",\\\"reason\\\":\\\"sure?\\\"}\"'}\n";
+
+/// Codex calls the entries of the user and of the project for each call.
+#[test]
+fn approved_call_passes_for_both_entries() {
+    for prefix in ["call_01A09q90qw90lq917835lq", "c"] {
+        let place = Place::with(&[(USER, ASK)]);
+        install_twice(&place, "codex");
+        let mut runs = 0;
+        let mut deliver = |id: &str, in_parallel: bool| -> Vec<Ran> {
+            let payload = call("s", &format!("{prefix}{id}"), "git push");
+            runs += 1;
+            let answers = match in_parallel {
+                true => {
+                    let both: Vec<_> = (0..2).map(|_| start(&place, "codex", &payload)).collect();
+                    both.into_iter().map(|child| place.ran(child.wait_with_output().unwrap())).collect()
+                }
+                false => (0..2).map(|_| place.run_with(&["hook", "codex"], &payload)).collect::<Vec<_>>(),
+            };
+            assert_eq!(lines(&place, "runs"), runs, "{id}");
+            assert_eq!(answers[0].stdout, answers[1].stdout, "{id}");
+            answers
+        };
+        for in_parallel in [false, true] {
+            let denied = deliver(&format!("denied-{in_parallel}"), in_parallel);
+            let (_, rest) = denied[0].stdout.split_once("checkrein approve ").unwrap_or_else(|| panic!("{denied:?}"));
+            let approved = terminal::talk(place.command(&["approve", &rest[..11], "--yes"]), 100, &[]);
+            assert_eq!(approved.0, 0, "{approved:?}");
+            let passed = deliver(&format!("passed-{in_parallel}"), in_parallel);
+            assert!(passed.iter().all(|ran| !ran.stdout.contains("\"deny\"")), "{passed:?}");
+            // The next call asks again.
+            assert!(deliver(&format!("next-{in_parallel}"), in_parallel)[0].stdout.contains("\"deny\""));
+        }
+    }
+}
+
+#[test]
+fn repeat_is_logged_as_the_first_answer() {
+    let place = Place::with(&[(USER, HOOKS)]);
+    for _ in 0..2 {
+        place.run_with(&["hook", "claude"], &call("s", "id", "ls"));
+    }
+    let (_, log) = place.run_json(&["log", "--json"]);
+    let [first, second] = log.as_array().unwrap().as_slice() else { panic!("{log:#}") };
+    assert_eq!((&first["verdict"], &second["repeat"]), (&"deny".into(), &true.into()), "{log:#}");
+    for key in ["verdict", "told", "reason", "hooks", "by", "digest"] {
+        assert_eq!(first[key], second[key], "{key}: {log:#}");
+    }
+    assert_eq!(place.run(&["log", "--denied", "--hook", "slow"]).stdout.lines().count(), 2);
 }

@@ -10,11 +10,7 @@ fn status(place: &Place, agent: &str) -> (i32, Value) {
 #[test]
 fn status_reports_changed_entries() {
     for (from, to, told) in [
-        (
-            "\"timeout\": 600,\n            \"onFailure\": \"block\"",
-            "\"timeout\": 5",
-            "the entry for PreToolUse is modified or outdated",
-        ),
+        ("\"timeout\": 600,\n            \"onFailure\": \"block\"", "\"timeout\": 5", "modified or outdated"),
         ("/checkrein hook claude", "/gone/checkrein hook claude", "/gone/checkrein` not found"),
     ] {
         let place = Place::with(&[(CLAUDE, SETTINGS)]);

@@ -9,7 +9,7 @@ use checkrein_dialects::Dialect;
 use super::request::Request;
 use super::{AgentAdapter, AgentResponse, Phase};
 use crate::coverage::missed_in_turn;
-use crate::decision_log::Answered;
+use crate::decision_log::{Answered, AnsweredBy};
 use crate::recording::RecordedEvent;
 
 /// Maximum length of a directory in a line, in bytes.
@@ -80,6 +80,7 @@ impl AgentAdapter {
             event: &event,
             record: response.record.as_ref(),
             answer: &response.answer,
+            by: response.first_run.clone().unwrap_or_else(|| AnsweredBy::new(response)),
             duration: start.elapsed(),
         };
         let project = project.unwrap_or_default();

@@ -64,7 +64,7 @@ use request::Request;
 use response::Outcome;
 
 use crate::approvals::ApprovalStore;
-use crate::decision_log::DecisionLog;
+use crate::decision_log::{AnsweredBy, DecisionLog};
 use crate::install::Installer;
 use crate::lint;
 
@@ -126,8 +126,12 @@ pub struct AgentResponse {
     /// `true` if there are background hooks. They have not run: [`AgentAdapter::in_background`] runs them, in a process that
     /// outlives this one.
     pub has_background: bool,
-    /// `true` if the call passed because the user had confirmed it. A confirmation is used once, so the answer is not kept.
+    /// `true` if the call passed because the user had approved it.
     pub is_confirmed: bool,
+    /// Hooks that a variable of the user skipped.
+    pub skipped_hooks: Vec<String>,
+    /// Run of the hooks for the first delivery, if this is a repeated one.
+    pub(crate) first_run: Option<AnsweredBy>,
     /// The event in the decision log, for the resident process. `None`: it is not logged.
     pub logged: Option<LoggedEvent>,
     /// `true` if a file of the user starts the resident process when it does not run.
@@ -461,7 +465,7 @@ impl AgentAdapter {
             Arrival::First(claim) => {
                 let response = self.fire(event.clone(), loaded, note, dir, depth);
                 if let Some(claim) = claim
-                    && !response.is_confirmed
+                    && self.is_kept(&response, event, dir)
                 {
                     claim.keep(&response);
                 }
@@ -510,6 +514,8 @@ impl AgentAdapter {
                 )]
             });
         }
+        let is_skipped = |spec: &&HookSpec| matches!(spec.state, HookState::Skipped(_));
+        let skipped_hooks: Vec<_> = loaded.hooks.iter().filter(is_skipped).map(|spec| spec.info.id.clone()).collect();
         let sessions = self.session_store(&event);
         // Problems of files are reported once in a session.
         if event.kind() == EventKind::SessionStart {
@@ -556,7 +562,7 @@ impl AgentAdapter {
                 checkrein::internal::record_event(&*sessions, &event, verdict.decision());
             }
             let response = self.respond(&event, verdict, Outcome { notes, ..outcome });
-            return AgentResponse { has_background, ..response };
+            return AgentResponse { has_background, skipped_hooks, ..response };
         }
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = match runtime.enable_all().max_io_events_per_tick(IO_EVENTS).build() {
@@ -620,7 +626,7 @@ impl AgentAdapter {
         let approval::Answered { verdict, confirm_with, is_confirmed } = answered;
         (outcome.record, outcome.confirm_with) = (Some(record), confirm_with);
         let response = self.respond(&event, verdict, Outcome { notes, ..outcome });
-        AgentResponse { has_background, is_confirmed, ..response }
+        AgentResponse { has_background, is_confirmed, skipped_hooks, ..response }
     }
 
     /// Store for state that must outlive this process. If the agent does not name its sessions, the event's working directory

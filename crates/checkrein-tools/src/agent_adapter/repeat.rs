@@ -9,6 +9,10 @@
 //! without an id can be equal although they are different, such as two refused stops. For these, each answer is used for one
 //! further arrival only, and only if the agent really calls checkrein twice.
 //!
+//! A call that passed because the user had approved it is kept as well, because the second entry of the agent delivers the same call. It
+//! is used for a few seconds only. Without a random id, it is used once, and only if the agent has two entries: a grant must never
+//! let a new call pass.
+//!
 //! An answer to a call with a long id is used for the rest of the session: such ids are random, and never name another call. Other
 //! answers are used for a few seconds only, and then deleted. Some model servers use an id such as `call_0` again, and the state that
 //! a hook reads can change.
@@ -28,6 +32,7 @@ use checkrein_dialects::agents::native;
 use serde::{Deserialize, Serialize};
 
 use super::{AgentAdapter, AgentResponse};
+use crate::decision_log::AnsweredBy;
 use crate::install::Installer;
 
 /// Time after an answer in which a further arrival with the same tool-use id gets it. All entries of an agent arrive within it.
@@ -70,9 +75,14 @@ pub(super) struct KeptAnswer {
     restricts: bool,
     user_message_included: bool,
     notes: Vec<String>,
+    /// Decision and reason that the agent got.
+    answer: (Decision, Option<String>),
     decision: Decision,
     reason: Option<String>,
     told: Option<ToldRecord>,
+    by: AnsweredBy,
+    /// `true` if the call passed because the user had approved it.
+    is_confirmed: bool,
 }
 
 impl KeptAnswer {
@@ -86,9 +96,12 @@ impl KeptAnswer {
             restricts: answer.restricts,
             user_message_included: answer.user_message_included,
             notes: answer.notes.clone(),
+            answer: (answer.decision, answer.reason.clone()),
             decision: verdict.map_or(Decision::NoOpinion, |verdict| verdict.decision),
             reason: verdict.and_then(|verdict| verdict.reason.clone()),
             told: response.record.as_ref().and_then(|record| record.told.clone()),
+            by: AnsweredBy::new(response),
+            is_confirmed: response.is_confirmed,
         }
     }
 
@@ -98,9 +111,10 @@ impl KeptAnswer {
         (answer.stdout, answer.stderr, answer.exit) = (self.stdout, self.stderr, self.exit);
         (answer.restricts, answer.user_message_included) = (self.restricts, self.user_message_included);
         answer.notes = self.notes;
+        (answer.decision, answer.reason) = self.answer;
         let mut record = Record::for_repeat(event, native::DIALECT.name, self.decision, self.reason);
         record.told = self.told;
-        AgentResponse { answer, record: Some(record), ..AgentResponse::default() }
+        AgentResponse { answer, record: Some(record), first_run: Some(self.by), ..AgentResponse::default() }
     }
 }
 
@@ -148,6 +162,8 @@ enum State {
 struct Call {
     path: PathBuf,
     has_id: bool,
+    /// `true` if the id is random, so it never names another call.
+    has_random_id: bool,
     /// Time in which its answer is used.
     window: Duration,
 }
@@ -206,8 +222,17 @@ impl Call {
             return if age < ABANDONED { State::Running } else { State::Stale };
         }
         match serde_json::from_slice(&text) {
-            Ok(answer) if age <= self.window => State::Answered(Box::new(answer)),
+            Ok(answer) if age <= self.window_of(&answer) => State::Answered(Box::new(answer)),
             _ => State::Stale,
+        }
+    }
+
+    /// Returns the time in which an answer is used.
+    fn window_of(&self, answer: &KeptAnswer) -> Duration {
+        match answer.is_confirmed {
+            false => self.window,
+            true if self.has_random_id => ID_WINDOW,
+            true => PAIR_WINDOW,
         }
     }
 
@@ -223,7 +248,7 @@ impl Call {
             match self.state() {
                 State::Running => return None,
                 State::Answered(answer) => {
-                    if !self.has_id {
+                    if !self.has_id || answer.is_confirmed && !self.has_random_id {
                         let _ = fs::remove_file(&self.path);
                     }
                     return Some(Arrival::Repeat(answer));
@@ -259,7 +284,10 @@ impl AgentAdapter {
         }
         let kind = event.kind();
         let waited = loaded.hooks.iter().filter(|spec| !spec.background);
-        let limit = waited.map(|spec| spec.timeout_for(&kind)).sum::<Duration>().min(MAX_WAIT);
+        let limit = waited.map(|spec| spec.timeout_for(&kind)).sum::<Duration>();
+        // The first arrival may wait for the user's approval.
+        let hold = if loaded.approvals_wait { self.agent.approval_wait(&kind) } else { None };
+        let limit = limit.saturating_add(hold.unwrap_or_default()).min(MAX_WAIT);
         let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
             return Arrival::First(None);
         };
@@ -274,10 +302,7 @@ impl AgentAdapter {
         if loaded.hooks.is_empty() && !counts && !loaded.uses_history {
             return None;
         }
-        let id = match event.field("tool_use_id") {
-            Some(Field::Text(id)) => id.len(),
-            _ => 0,
-        };
+        let id = id_length(event);
         let has_id = id > 0;
         if !has_id && !self.is_called_twice(dir) {
             return None;
@@ -291,14 +316,20 @@ impl AgentAdapter {
             if !directory.exists() {
                 remove_old_sessions(&sessions);
             }
-            return Some(Call { path: directory.join(name), has_id, window: SESSION_WINDOW });
+            return Some(Call { path: directory.join(name), has_id, has_random_id: true, window: SESSION_WINDOW });
         }
         let directory = state.join("answers");
         // Most calls are never repeated, so their answers are removed here.
         if removes_old(&name) {
             remove_old(&directory);
         }
-        Some(Call { path: directory.join(name), has_id, window: if has_id { ID_WINDOW } else { PAIR_WINDOW } })
+        let window = if has_id { ID_WINDOW } else { PAIR_WINDOW };
+        Some(Call { path: directory.join(name), has_id, has_random_id: false, window })
+    }
+
+    /// Returns `true` if a further arrival of the call gets this answer.
+    pub(super) fn is_kept(&self, response: &AgentResponse, event: &Event, dir: &Path) -> bool {
+        !response.is_confirmed || id_length(event) >= RANDOM_ID || self.is_called_twice(dir)
     }
 
     /// `true` if the agent calls an entry of the user's settings and one of the project's settings.
@@ -329,6 +360,14 @@ impl AgentAdapter {
             text.push('\0');
         }
         Some(sha256_hex(text.as_bytes()))
+    }
+}
+
+/// Returns the length of the tool-use id in bytes. 0: there is none.
+fn id_length(event: &Event) -> usize {
+    match event.field("tool_use_id") {
+        Some(Field::Text(id)) => id.len(),
+        _ => 0,
     }
 }
 

@@ -1,6 +1,7 @@
 //! [`Builder`]: collects the calls of one session file, with bounded memory.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher as _, RandomState};
 
 use jiff::Timestamp;
 
@@ -22,6 +23,8 @@ const MAX_NAME: usize = 120;
 pub(super) enum Odd {
     /// A kind that is not known.
     Unknown(String),
+    /// A content block of a kind that is not known. It may be a call.
+    UnknownBlock(String),
     /// A known kind with an unknown shape, or no JSON.
     Broken,
 }
@@ -49,12 +52,16 @@ pub(super) struct Builder {
     format: &'static Format,
     pub(super) session: Session,
     /// Position of the last call with an id, by sub-agent and id.
-    positions: HashMap<(Option<String>, String), usize>,
+    positions: HashMap<u64, usize>,
+    /// Hasher of sub-agents and ids, which take less memory than both. Its key is random.
+    hasher: RandomState,
     /// Types of sub-agents, by id.
     subagent_kinds: HashMap<String, String>,
     /// Positions of calls that are removed at the end.
     removed: HashSet<usize>,
     has_version: bool,
+    /// `true` while the lines are of an unknown version.
+    is_unreadable: bool,
 }
 
 impl Builder {
@@ -63,9 +70,11 @@ impl Builder {
             format,
             session: Session { agent: format.agent, ..Session::default() },
             positions: HashMap::new(),
+            hasher: RandomState::new(),
             subagent_kinds: HashMap::new(),
             removed: HashSet::new(),
             has_version: false,
+            is_unreadable: false,
         }
     }
 
@@ -90,13 +99,14 @@ impl Builder {
         }
     }
 
-    /// Checks the version of the agent or its format.
+    /// Checks the version of the agent or its format. Calls of an unknown version are not readable.
     pub(super) fn version(&mut self, version: &str) {
         if self.session.version.as_deref() == Some(version) {
             return;
         }
         let version = name(version);
-        if self.format.versions.iter().any(|known| version.starts_with(known)) {
+        self.is_unreadable = !self.format.versions.iter().any(|known| version.starts_with(known));
+        if !self.is_unreadable {
             self.has_version = true;
         } else {
             let text = format!("version `{version}` of its session files is not known to this version of checkrein");
@@ -113,8 +123,9 @@ impl Builder {
         }
         let id = new.id.and_then(bounded_id);
         if let Some(id) = &id {
-            let subagent = new.subagent.as_ref().and_then(|subagent| subagent.id.clone());
-            self.positions.insert((subagent, id.clone()), self.session.calls.len());
+            let subagent = new.subagent.as_ref().and_then(|subagent| subagent.id.as_deref());
+            let key = self.hasher.hash_one((subagent, id.as_str()));
+            self.positions.insert(key, self.session.calls.len());
         }
         self.session.calls.push(ToolCall {
             id,
@@ -127,20 +138,24 @@ impl Builder {
             asked: None,
             hook_failure: None,
             unclear: None,
+            is_unreadable: self.is_unreadable,
         });
     }
 
     /// Returns the last call with an id.
     pub(super) fn find(&mut self, subagent: Option<&str>, id: &str) -> Option<&mut ToolCall> {
-        let key = (subagent.map(str::to_owned), bounded_id(id)?);
+        let key = self.hasher.hash_one((subagent, bounded_id(id)?.as_str()));
         let position = *self.positions.get(&key)?;
-        self.session.calls.get_mut(position)
+        let call = self.session.calls.get_mut(position)?;
+        call.is_unreadable |= self.is_unreadable;
+        Some(call)
     }
 
     /// Removes the last call with an id at the end.
     pub(super) fn remove(&mut self, subagent: Option<&str>, id: &str) {
         let Some(id) = bounded_id(id) else { return };
-        self.removed.extend(self.positions.remove(&(subagent.map(str::to_owned), id)));
+        let key = self.hasher.hash_one((subagent, id.as_str()));
+        self.removed.extend(self.positions.remove(&key));
     }
 
     /// Learns the type of a sub-agent.
@@ -172,11 +187,15 @@ impl Builder {
     /// Counts a line.
     pub(super) fn count(&mut self, read: Result<(), Odd>) {
         self.session.lines += 1;
+        match &read {
+            Err(Odd::Unknown(_)) => self.session.unknown_lines += 1,
+            Err(Odd::UnknownBlock(_)) => self.session.unknown_blocks += 1,
+            _ => {}
+        }
         match read {
             Ok(()) => {}
             Err(Odd::Broken) => self.session.broken_lines += 1,
-            Err(Odd::Unknown(kind)) => {
-                self.session.unknown_lines += 1;
+            Err(Odd::Unknown(kind) | Odd::UnknownBlock(kind)) => {
                 let (kind, kinds) = (name(&kind), &mut self.session.unknown_kinds);
                 if kinds.len() < MAX_KINDS && !kinds.contains(&kind) {
                     kinds.push(kind);
@@ -190,6 +209,7 @@ impl Builder {
         if !self.has_version && self.session.lines > 0 {
             let text = "the file does not say which version of the agent wrote it".to_owned();
             self.session.problem.get_or_insert(text);
+            self.session.calls.iter_mut().for_each(|call| call.is_unreadable = true);
         }
         if !self.removed.is_empty() {
             let mut position = 0;
@@ -198,6 +218,7 @@ impl Builder {
                 !self.removed.contains(&(position - 1))
             });
         }
+        self.session.calls.shrink_to_fit();
         self.session
     }
 }

@@ -29,12 +29,16 @@ pub struct Session {
     pub unknown_lines: u64,
     /// Names of unknown kinds. The list is bounded.
     pub unknown_kinds: Vec<String>,
+    /// Number of content blocks of an unknown kind. They may be calls.
+    pub unknown_blocks: u64,
     /// Number of lines that are damaged, too long, or not as the format says. They may contain calls.
     pub broken_lines: u64,
     /// Number of calls beyond the limit.
     pub dropped_calls: u64,
-    /// Reason why the state of the session's calls is unknown, such as an unknown version.
+    /// Reason why the state of the session's [unreadable](ToolCall::is_unreadable) calls is unknown, such as an unknown version.
     pub problem: Option<String>,
+    /// Start of the session, if its calls have no times.
+    pub started: Option<Timestamp>,
     /// Notes about parts that the files do not contain.
     pub notes: Vec<String>,
 }
@@ -63,6 +67,8 @@ pub struct ToolCall {
     pub hook_failure: Option<HookFailure>,
     /// Reason why the state of this call is unknown.
     pub unclear: Option<&'static str>,
+    /// `true` if a part of the file about this call is not readable, for the reason of the session.
+    pub is_unreadable: bool,
 }
 
 /// Failure of a call of checkrein, as the agent's files report it.
@@ -101,6 +107,8 @@ pub enum Outcome {
     Ran,
     /// The call was denied, by a hook or by the user.
     Denied,
+    /// The agent rejected the call before any hook, such as one with an invalid input. It never ran.
+    Rejected,
     /// The result is an error, and the files do not say if the tool ran.
     Failed,
 }

@@ -23,6 +23,14 @@ pub(super) struct Match {
     pub(super) is_weak: bool,
     /// `true` if the record has another input than the session file.
     pub(super) input_differs: bool,
+    /// Hooks that a variable of the user skipped.
+    pub(super) skipped: Option<Box<str>>,
+}
+
+impl Match {
+    fn new(record: &Rec) -> Self {
+        Self { answers: vec![record.answer], skipped: record.skipped.clone(), ..Self::default() }
+    }
 }
 
 /// Returns the records of each call of a session.
@@ -33,7 +41,7 @@ pub(super) fn join(session: &Session, records: &Records) -> Vec<Option<Match>> {
     let mut ids = vec![session.id.as_str()];
     let mut seen = HashSet::from([session.id.as_str()]);
     ids.extend(calls.iter().filter_map(|call| call.subagent.as_ref()?.id.as_deref()).filter(|id| seen.insert(id)));
-    let all: Vec<&Rec> = ids.iter().flat_map(|id| records.of_session(session.agent, id)).collect();
+    let all: Vec<&Rec> = ids.iter().flat_map(|id| records.of_session(session.agent, id)).map(|rec| &**rec).collect();
     let steps = [
         (Source::Log, RecordedEvent::Gate),
         (Source::Audit, RecordedEvent::Gate),
@@ -58,7 +66,8 @@ fn from_other_session(call: &ToolCall, agent: &str, records: &Records) -> Option
     let id = call.id.as_deref().filter(|id| id.len() >= LONG_ID)?;
     let same: Vec<_> = records.with_long_id(agent, id).iter().filter(|rec| has_digest(rec, call)).collect();
     let answers: Vec<_> = same.iter().map(|rec| rec.answer).collect();
-    if answers.is_empty() { None } else { Some(Match { answers, ..Match::default() }) }
+    let skipped = same.iter().find_map(|rec| rec.skipped.clone());
+    if answers.is_empty() { None } else { Some(Match { answers, skipped, ..Match::default() }) }
 }
 
 fn assign(calls: &[ToolCall], records: &[&Rec], tools: &Tools, found: &mut [Option<Match>]) {
@@ -87,7 +96,7 @@ fn by_id(calls: &[ToolCall], records: &[&Rec], tools: &Tools, found: &mut [Optio
             let free = records_of_id.iter().copied().find(|position| !used[*position] && fits(records[*position]));
             if let (Some(position), None) = (free, &found[call]) {
                 used[position] = true;
-                found[call] = Some(Match { answers: vec![records[position].answer], is_weak: false, input_differs });
+                found[call] = Some(Match { input_differs, ..Match::new(records[position]) });
             }
         };
         for call in calls_of_id.iter().copied() {
@@ -142,8 +151,7 @@ fn by_digest(calls: &[ToolCall], records: &[&Rec], tools: &Tools, found: &mut [O
         });
         if let Some(record) = free {
             used[record] = true;
-            let answers = vec![records[record].answer];
-            found[position] = Some(Match { answers, is_weak: true, input_differs: false });
+            found[position] = Some(Match { is_weak: true, ..Match::new(records[record]) });
             taken.entry(call.digest.as_str()).or_default().push(position);
         }
     }
@@ -152,7 +160,7 @@ fn by_digest(calls: &[ToolCall], records: &[&Rec], tools: &Tools, found: &mut [O
         if used[position] {
             continue;
         }
-        let same = record.digests.iter().flatten().find_map(|digest| taken.get(digest.as_str()));
+        let same = record.digests.iter().flatten().find_map(|digest| taken.get(&**digest));
         if let Some(positions) = same {
             used[position] = attach(calls, positions, record, found);
         }
@@ -171,7 +179,7 @@ fn attach(calls: &[ToolCall], positions: &[usize], record: &Rec, found: &mut [Op
 }
 
 fn has_digest(record: &Rec, call: &ToolCall) -> bool {
-    record.digests.iter().flatten().any(|digest| *digest == call.digest)
+    record.digests.iter().flatten().any(|digest| **digest == *call.digest)
 }
 
 /// Returns `true` if a record and a call belong to the same sub-agent, as far as both say.

@@ -27,7 +27,7 @@ mod turn;
 pub use call::{HookFailure, Outcome, Session, Subagent, ToolCall};
 pub use formats::{FORMATS, Format};
 pub use places::Places;
-pub use reasons::Reason;
+pub use reasons::{REASON_CODES, Reason};
 pub use records::{Records, RecordsError, Window};
 pub use report::{CallReport, Counts, Filter, Report, SessionReport, State};
 pub use settings::Setup;

@@ -5,10 +5,10 @@
 use std::rc::Rc;
 
 use checkrein_core::EventKind;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::call::{HookFailure, Session, ToolCall};
+use super::call::{HookFailure, Outcome, Session, ToolCall};
 use super::join::Tools;
 use super::records::{Rec, RecordedEvent, Source};
 use super::report::{Known, State};
@@ -24,9 +24,54 @@ pub struct Reason {
     pub text: String,
 }
 
+/// Codes of reasons, in the order of the documentation.
+pub const REASON_CODES: &[&str] = &[
+    "no_records",
+    "before_log",
+    "before_agent",
+    "before_first_event",
+    "agent_version",
+    "hook_failed",
+    "hook_timeout",
+    "hook_cancelled",
+    "hooks_skipped",
+    "not_installed",
+    "settings_unreadable",
+    "switched_off",
+    "entry_missing",
+    "not_trusted",
+    "program_missing",
+    "matcher",
+    "entry_changed",
+    "other_surface",
+    "settings_changed",
+    "session_unseen",
+    "event_not_hooked",
+    "subagent_unseen",
+    "tool_unseen",
+    "call_unseen",
+    "other_agent",
+    "rejected_by_agent",
+    "ran_anyway",
+    "not_asked",
+    "answers_differ",
+    "other_input",
+    "rotated",
+    "audit_only",
+    "log_off",
+    "no_log",
+    "no_time",
+    "not_listed",
+    "session",
+    "result_unknown",
+];
+
 pub(super) fn reason(code: &'static str, text: impl Into<String>) -> Reason {
     Reason { code, text: text.into() }
 }
+
+/// Longest time from the start of a session to the first event of it.
+const START: SignedDuration = SignedDuration::from_secs(60);
 
 /// Everything that is known about a session without a record for some call.
 pub(super) struct Evidence<'a> {
@@ -34,6 +79,7 @@ pub(super) struct Evidence<'a> {
     id: String,
     version: Option<String>,
     surface: Option<String>,
+    started: Option<Timestamp>,
     title: &'static str,
     known: &'a Known<'a>,
     own: Vec<&'a Rec>,
@@ -48,9 +94,10 @@ impl<'a> Evidence<'a> {
             id: session.id.clone(),
             version: session.version.clone(),
             surface: session.surface.clone(),
+            started: session.started,
             title,
             known,
-            own: known.records.of_session(session.agent, &session.id).iter().collect(),
+            own: known.records.of_session(session.agent, &session.id).iter().map(|rec| &**rec).collect(),
             tools: Tools::new(session.agent),
             settings: known.settings.of(known.setup, session, title),
         }
@@ -61,6 +108,9 @@ impl<'a> Evidence<'a> {
         if let Some(text) = call.unclear {
             return (State::CannotTell, reason("not_listed", text));
         }
+        if call.outcome == Outcome::Rejected {
+            return (State::Rejected, reason("rejected_by_agent", "the agent rejected the call; it never ran"));
+        }
         if let Some(failure) = call.hook_failure {
             return (State::NotJudged, self.failed(failure));
         }
@@ -69,7 +119,13 @@ impl<'a> Evidence<'a> {
         }
         let window = self.known.records.window;
         let is_before = |time: Option<Timestamp>| window.first.zip(time).is_some_and(|(first, time)| time < first);
-        if self.own.iter().any(|rec| rec.source == Source::Log) {
+        let is_seen = self.own.iter().any(|rec| rec.source == Source::Log);
+        if call.time.is_none() && self.may_be_before_records(is_seen) {
+            let text =
+                "the session file has no time of the call, which may be older than the first record of checkrein";
+            return (State::CannotTell, reason("no_time", text));
+        }
+        if is_seen {
             if is_before(call.time) && !window.has_start {
                 return (State::CannotTell, self.rotated());
             }
@@ -102,6 +158,16 @@ impl<'a> Evidence<'a> {
             return (State::CannotTell, reason("no_log", text));
         }
         (State::NotJudged, self.unseen_session(call))
+    }
+
+    /// Returns `true` if the session began before the first record that could have been made of it.
+    fn may_be_before_records(&self, is_seen: bool) -> bool {
+        let records = &self.known.records;
+        let first = match is_seen {
+            true => self.own.iter().filter_map(|rec| rec.time).min(),
+            false => records.first_of_agent(self.agent).or(records.window.first),
+        };
+        self.started.zip(first).is_some_and(|(started, first)| first.duration_since(started) > START)
     }
 
     fn rotated(&self) -> Reason {

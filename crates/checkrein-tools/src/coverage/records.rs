@@ -1,12 +1,15 @@
 //! [`Records`]: what checkrein recorded about the sessions of interest, in the decision log and in the audit log.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
+use std::rc::Rc;
 
 use checkrein::audit::{AuditError, AuditLog};
 use checkrein_core::{Decision, EventKind, RawJson};
 use jiff::Timestamp;
 
+use super::call::Session;
 use crate::decision_log::{DecisionEntry, DecisionLog, EntryKind, bounded_id, digest, gist};
 
 /// Error of reading the records.
@@ -51,15 +54,18 @@ pub(super) enum Source {
 pub(super) struct Rec {
     pub(super) source: Source,
     pub(super) event: RecordedEvent,
-    pub(super) call: Option<String>,
-    pub(super) subagent: Option<String>,
-    pub(super) tool: Option<String>,
+    pub(super) call: Option<Box<str>>,
+    pub(super) subagent: Option<Box<str>>,
+    pub(super) tool: Option<Box<str>>,
     /// Digest of the input, and of the input that replaced it.
-    pub(super) digests: [Option<String>; 2],
-    pub(super) command: Option<String>,
+    pub(super) digests: [Option<Box<str>>; 2],
+    /// Command with its secrets redacted, if the digest is that of the redacted input.
+    pub(super) command: Option<Box<str>>,
     /// Decision that the agent got.
     pub(super) answer: Decision,
     pub(super) repeat: bool,
+    /// Hooks that a variable of the user skipped.
+    pub(super) skipped: Option<Box<str>>,
     pub(super) time: Option<Timestamp>,
 }
 
@@ -87,39 +93,73 @@ impl RecordedEvent {
 #[derive(Debug, Default)]
 pub struct Records {
     /// By agent and session, in the order of the logs.
-    sessions: HashMap<(String, String), Vec<Rec>>,
+    sessions: HashMap<(String, String), Vec<Rc<Rec>>>,
     /// Agents that recorded a session, by its id.
     agents: HashMap<String, HashSet<String>>,
-    /// Gate records with long ids, by agent and id. Such ids are never used again.
-    by_long_id: HashMap<(String, String), Vec<Rec>>,
+    /// Gate records with long ids of calls of interest, by agent and id. Such ids are never used again.
+    by_long_id: HashMap<(String, String), Vec<Rc<Rec>>>,
     /// Time of the first line of each agent in the decision log.
     first_of_agent: HashMap<String, Timestamp>,
+    /// Time of the last line of each agent in the decision log.
+    last_of_agent: HashMap<String, Timestamp>,
     pub(super) window: Window,
+}
+
+/// Sessions and calls whose records are kept.
+#[derive(Debug, Default)]
+pub(super) struct Interest {
+    pub(super) sessions: HashSet<String>,
+    /// Hashes of the [long](LONG_ID) ids of calls. The ids themselves would take more memory than the records.
+    long_ids: HashSet<u64>,
+}
+
+impl Interest {
+    pub(super) fn in_sessions(sessions: &[Session]) -> Self {
+        let mut found = Self::default();
+        for session in sessions {
+            found.sessions.insert(session.id.clone());
+            for call in &session.calls {
+                if let Some(id) = call.subagent.as_ref().and_then(|subagent| subagent.id.as_ref())
+                    && !found.sessions.contains(id)
+                {
+                    found.sessions.insert(id.clone());
+                }
+                found.long_ids.extend(call.id.as_deref().filter(|id| id.len() >= LONG_ID).map(hash));
+            }
+        }
+        found
+    }
+}
+
+fn hash(id: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    id.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Length from which an id is treated as unique over all sessions.
 pub(super) const LONG_ID: usize = 20;
 
 impl Records {
-    /// Reads the records of these sessions.
+    /// Reads the records of these sessions and calls.
     ///
     /// # Errors
     /// A log exists and cannot be read.
-    pub fn read(log: &DecisionLog, audit: &AuditLog, sessions: &HashSet<String>) -> Result<Self, RecordsError> {
+    pub(super) fn read(log: &DecisionLog, audit: &AuditLog, interest: &Interest) -> Result<Self, RecordsError> {
         let mut records = Self::default();
         let mut lines = log.read()?;
         for entry in lines.by_ref() {
-            records.add_entry(entry?, sessions);
+            records.add_entry(entry?, interest);
         }
         records.window.skipped = lines.skipped;
         if !audit.path().as_os_str().is_empty() {
-            records.read_audit(audit, sessions)?;
+            records.read_audit(audit, &interest.sessions)?;
         }
         Ok(records)
     }
 
     /// Adds a line of the decision log.
-    pub(super) fn add_entry(&mut self, entry: DecisionEntry, sessions: &HashSet<String>) {
+    pub(super) fn add_entry(&mut self, entry: DecisionEntry, interest: &Interest) {
         let time: Option<Timestamp> = entry.time.parse().ok();
         let window = &mut self.window;
         if !window.has_log {
@@ -132,28 +172,43 @@ impl Records {
         if let (Some(time), EntryKind::Event) = (time, entry.kind) {
             let first = self.first_of_agent.entry(agent.clone()).or_insert(time);
             *first = time.min(*first);
+            let last = self.last_of_agent.entry(agent.clone()).or_insert(time);
+            *last = time.max(*last);
         }
         let event = RecordedEvent::named(&entry.event);
-        let (Some(session), EntryKind::Event) = (entry.session.clone(), entry.kind) else { return };
+        let (Some(session), EntryKind::Event) = (&entry.session, entry.kind) else { return };
+        let is_of_session = interest.sessions.contains(session);
+        let long_id = entry
+            .call
+            .as_ref()
+            .filter(|id| event == RecordedEvent::Gate && id.len() >= LONG_ID && interest.long_ids.contains(&hash(id)));
+        if !is_of_session && long_id.is_none() {
+            return;
+        }
         let answer = entry.answer();
+        let boxed = |text: Option<String>| text.map(String::into_boxed_str);
+        let (session, long_id) = (session.clone(), long_id.cloned());
+        let skipped = if entry.skipped.is_empty() { None } else { Some(entry.skipped.join(", ").into_boxed_str()) };
         let record = Rec {
             source: Source::Log,
             event,
-            call: entry.call,
-            subagent: entry.subagent,
-            tool: entry.tool,
-            digests: [entry.digest, entry.rewritten],
-            command: entry.command,
+            call: boxed(entry.call),
+            subagent: boxed(entry.subagent),
+            tool: boxed(entry.tool),
+            digests: [boxed(entry.digest), boxed(entry.rewritten)],
+            command: None,
             answer,
             repeat: entry.repeat,
+            skipped,
             time,
         };
-        if event == RecordedEvent::Gate
-            && let Some(id) = record.call.as_ref().filter(|id| id.len() >= LONG_ID)
-        {
-            self.by_long_id.entry((agent.clone(), id.clone())).or_default().push(record.clone());
+        let record = Rc::new(record);
+        if let Some(id) = long_id {
+            self.by_long_id.entry((agent.clone(), id)).or_default().push(Rc::clone(&record));
         }
-        self.add(agent, session, record, sessions);
+        if is_of_session {
+            self.add(agent, session, record);
+        }
     }
 
     fn read_audit(&mut self, audit: &AuditLog, sessions: &HashSet<String>) -> Result<(), RecordsError> {
@@ -168,44 +223,54 @@ impl Records {
             let verdict = &record.verdict;
             let original = verdict.original_input.as_ref().map(RawJson::as_str);
             let effective = verdict.effective_input.as_ref().map(RawJson::as_str);
+            let boxed = |text: Option<String>| text.map(String::into_boxed_str);
             let rec = Rec {
                 source: Source::Audit,
                 event: RecordedEvent::named(&record.event),
                 call: None,
                 subagent: None,
-                tool: record.subject.clone(),
-                digests: [original.map(digest), effective.filter(|text| Some(*text) != original).map(digest)],
-                command: original.and_then(gist),
+                tool: boxed(record.subject.clone()),
+                digests: [
+                    boxed(original.map(digest)),
+                    boxed(effective.filter(|text| Some(*text) != original).map(digest)),
+                ],
+                command: boxed(original.and_then(gist)),
                 answer: record.told.as_ref().map_or(verdict.decision, |told| told.decision),
                 repeat: record.repeat,
+                skipped: None,
                 time: entry.time.parse().ok(),
             };
-            self.add(base(agent).to_owned(), session, rec, sessions);
+            self.add(base(agent).to_owned(), session, Rc::new(rec));
         }
         Ok(())
     }
 
-    fn add(&mut self, agent: String, session: String, record: Rec, sessions: &HashSet<String>) {
-        if !sessions.contains(&session) {
-            return;
-        }
+    fn add(&mut self, agent: String, session: String, record: Rc<Rec>) {
         self.agents.entry(session.clone()).or_default().insert(agent.clone());
         self.sessions.entry((agent, session)).or_default().push(record);
     }
 
     /// Returns the records of a session.
-    pub(super) fn of_session(&self, agent: &str, session: &str) -> &[Rec] {
+    pub(super) fn of_session(&self, agent: &str, session: &str) -> &[Rc<Rec>] {
         self.sessions.get(&(agent.to_owned(), session.to_owned())).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the gate records with a long id, whatever their session.
-    pub(super) fn with_long_id(&self, agent: &str, id: &str) -> &[Rec] {
+    pub(super) fn with_long_id(&self, agent: &str, id: &str) -> &[Rc<Rec>] {
         self.by_long_id.get(&(agent.to_owned(), id.to_owned())).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the time of the first line of an agent in the decision log.
     pub(super) fn first_of_agent(&self, agent: &str) -> Option<Timestamp> {
         self.first_of_agent.get(agent).copied()
+    }
+
+    /// Returns the agents that have lines at this time or later in the decision log, sorted.
+    pub(super) fn agents_since(&self, since: Option<Timestamp>) -> Vec<&str> {
+        let recent = self.last_of_agent.iter().filter(|(_, last)| since.is_none_or(|since| **last >= since));
+        let mut found: Vec<_> = recent.map(|(agent, _)| agent.as_str()).collect();
+        found.sort_unstable();
+        found
     }
 
     /// Returns another agent that recorded this session.

@@ -1,6 +1,6 @@
 //! [`Report`]: the state of every call, with counts per session and a summary.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -14,7 +14,7 @@ use super::formats::{FORMATS, Format};
 use super::join::{Match, join};
 use super::places::Places;
 use super::reasons::{Evidence, Reason, reason};
-use super::records::{Records, RecordsError, Window};
+use super::records::{Interest, Records, RecordsError, Window};
 use super::settings::{KnownSettings, Setup};
 use crate::decision_log::DecisionLog;
 
@@ -33,13 +33,16 @@ pub enum State {
     NotObeyed,
     /// There is no record.
     NotJudged,
+    /// The agent rejected the call before any hook. It never ran.
+    Rejected,
     /// The files or logs are not enough to tell.
     CannotTell,
 }
 
 impl State {
     /// All states.
-    pub const ALL: [Self; 5] = [Self::Judged, Self::JudgedTwice, Self::NotObeyed, Self::NotJudged, Self::CannotTell];
+    pub const ALL: [Self; 6] =
+        [Self::Judged, Self::JudgedTwice, Self::NotObeyed, Self::NotJudged, Self::Rejected, Self::CannotTell];
 
     /// Name for arguments and JSON.
     pub fn name(self) -> &'static str {
@@ -48,6 +51,7 @@ impl State {
             Self::JudgedTwice => "judged-twice",
             Self::NotObeyed => "not-obeyed",
             Self::NotJudged => "not-judged",
+            Self::Rejected => "rejected",
             Self::CannotTell => "cannot-tell",
         }
     }
@@ -67,6 +71,8 @@ pub struct Counts {
     pub not_obeyed: u64,
     /// Calls in [`State::NotJudged`].
     pub not_judged: u64,
+    /// Calls in [`State::Rejected`].
+    pub rejected: u64,
     /// Calls in [`State::CannotTell`].
     pub cannot_tell: u64,
     /// Judged calls that were joined without an id.
@@ -89,6 +95,7 @@ impl Counts {
             State::JudgedTwice => &mut self.judged_twice,
             State::NotObeyed => &mut self.not_obeyed,
             State::NotJudged => &mut self.not_judged,
+            State::Rejected => &mut self.rejected,
             State::CannotTell => &mut self.cannot_tell,
         }
     }
@@ -96,6 +103,11 @@ impl Counts {
     /// Number of calls in a state.
     pub fn of(mut self, state: State) -> u64 {
         *self.field(state)
+    }
+
+    /// Number of calls that could run.
+    pub fn possible(self) -> u64 {
+        self.calls.saturating_sub(self.rejected)
     }
 
     fn add_all(&mut self, other: Self) {
@@ -195,7 +207,7 @@ pub struct Report {
     pub unclear_sessions: u64,
     /// All sessions, by agent and time.
     pub sessions: Vec<SessionReport>,
-    /// Calls that are not simply judged.
+    /// Calls that are not simply judged, or all calls.
     pub calls: Vec<CallReport>,
     /// Files that could not be read, and other problems.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -216,6 +228,8 @@ pub struct Filter {
     pub project: Option<PathBuf>,
     /// Time of the oldest call.
     pub since: Option<Timestamp>,
+    /// Also lists calls that are simply judged.
+    pub all_calls: bool,
 }
 
 impl Report {
@@ -234,16 +248,11 @@ impl Report {
         let changed_since = filter.since.map(SystemTime::from);
         for format in FORMATS.iter().filter(|format| filter.agent.is_none_or(|agent| agent.agent == format.agent)) {
             let found = format.read_all(places, changed_since);
-            sessions.extend(found.sessions.into_iter().filter(|session| filter.takes(session)));
+            sessions.extend(found.sessions);
             problems.extend(found.problems.into_iter().map(|problem| format!("{}: {problem}", format.title)));
         }
-        let subagents = |session: &Session| {
-            let ids = session.calls.iter().filter_map(|call| call.subagent.as_ref()?.id.clone());
-            ids.collect::<HashSet<_>>()
-        };
-        let ids =
-            sessions.iter().flat_map(|session| subagents(session).into_iter().chain([session.id.clone()])).collect();
-        let records = Records::read(log, audit, &ids)?;
+        let records = Records::read(log, audit, &Interest::in_sessions(&sessions))?;
+        problems.extend(agents_without_files(&records, filter));
         let mut report = Self { problems, window: records.window, ..Self::default() };
         let known = Known {
             records: &records,
@@ -251,7 +260,8 @@ impl Report {
             settings: KnownSettings::default(),
             surfaces: surfaces(&sessions, &records),
         };
-        for session in sessions {
+        // Reasons are found with the evidence of all sessions, so that a filter changes none.
+        for session in sessions.into_iter().filter(|session| filter.takes(session)) {
             report.add(session, &known, filter);
         }
         report.sessions.sort_by(|a, b| (a.agent, &a.first, &a.session).cmp(&(b.agent, &b.first, &b.session)));
@@ -278,16 +288,18 @@ impl Report {
             let time = call.time.map(|time| format!("{time:.3}"));
             first = first.or_else(|| time.clone());
             let (state, reason) = match (&found, &session.problem) {
-                (_, Some(problem)) => (State::CannotTell, Some(reason("session", problem.clone()))),
-                (Some(found), None) => judged(&call, found),
-                (None, None) => {
+                (_, Some(problem)) if call.is_unreadable => {
+                    (State::CannotTell, Some(reason("session", problem.clone())))
+                }
+                (Some(found), _) => judged(&call, found, session.broken_lines > 0),
+                (None, _) => {
                     let (state, reason) = evidence.missing(&call);
                     (state, Some(reason))
                 }
             };
             let found = found.unwrap_or_default();
             counts.add(state, &found);
-            if state != State::Judged || reason.is_some() {
+            if state != State::Judged || reason.is_some() || filter.all_calls {
                 self.calls.push(call_report(call, &session, state, found, time, reason));
             }
         }
@@ -317,8 +329,8 @@ impl Report {
     fn summarize(&self) -> String {
         let counts = self.counts;
         let judged = counts.judged + counts.judged_twice;
-        let noun = if counts.calls == 1 { "tool call" } else { "tool calls" };
-        let mut parts = vec![format!("{} of {} {noun} judged", thousands(judged), thousands(counts.calls))];
+        let noun = if counts.possible() == 1 { "tool call" } else { "tool calls" };
+        let mut parts = vec![format!("{} of {} {noun} judged", thousands(judged), thousands(counts.possible()))];
         parts.extend(self.groups(State::NotJudged).into_iter().map(|(who, count)| {
             format!("{} by {who} {} never seen", thousands(count), if count == 1 { "was" } else { "were" })
         }));
@@ -333,12 +345,21 @@ impl Report {
                 thousands(counts.other_input)
             ));
         }
+        if counts.rejected > 0 {
+            let verb = if counts.rejected == 1 { "was rejected by the agent" } else { "were rejected by agents" };
+            parts.push(format!("{} {verb} and never ran", thousands(counts.rejected)));
+        }
         if counts.cannot_tell > 0 {
             parts.push(format!("the state of {} is unknown", thousands(counts.cannot_tell)));
         }
         if self.unclear_sessions > 0 {
             let noun = if self.unclear_sessions == 1 { "session is" } else { "sessions are" };
             parts.push(format!("{} {noun} not fully readable", thousands(self.unclear_sessions)));
+        }
+        match self.problems.len() {
+            0 => {}
+            1 => parts.push("1 place could not be read".to_owned()),
+            count => parts.push(format!("{count} places could not be read")),
         }
         parts.join("; ")
     }
@@ -368,6 +389,19 @@ pub(super) struct Known<'a> {
     pub(super) surfaces: HashMap<&'static str, BTreeSet<String>>,
 }
 
+/// Returns a problem for each agent that called checkrein and whose session files have no reader.
+fn agents_without_files(records: &Records, filter: &Filter) -> Vec<String> {
+    if filter.agent.is_some() || filter.session.is_some() || filter.project.is_some() {
+        return Vec::new();
+    }
+    let unknown = records.agents_since(filter.since).into_iter().filter(|agent| Format::of(agent).is_none());
+    let title =
+        |agent| checkrein_dialects::find(agent).map_or_else(|| agent.to_owned(), |dialect| dialect.title().to_owned());
+    unknown
+        .map(|agent: &str| format!("{} called checkrein, and has no session files that can be read", title(agent)))
+        .collect()
+}
+
 /// Returns the surfaces of the sessions that have records.
 fn surfaces(sessions: &[Session], records: &Records) -> HashMap<&'static str, BTreeSet<String>> {
     let mut seen: HashMap<_, BTreeSet<_>> = HashMap::new();
@@ -388,8 +422,20 @@ fn maker(call: &CallReport) -> String {
 }
 
 /// Returns the state of a call with records.
-fn judged(call: &ToolCall, found: &Match) -> (State, Option<Reason>) {
+pub(super) fn judged(call: &ToolCall, found: &Match, has_broken_lines: bool) -> (State, Option<Reason>) {
     let strongest = found.answers.iter().copied().max().unwrap_or_default();
+    if let Some(hooks) = &found.skipped {
+        let text = format!("a variable of the user skipped hooks (`CHECKREIN`): {hooks}");
+        return (State::NotJudged, Some(reason("hooks_skipped", text)));
+    }
+    if strongest.is_block() && call.outcome == Outcome::Pending && has_broken_lines {
+        let text = "the call was denied, and its result may be in a line that is damaged or too long";
+        return (State::CannotTell, Some(reason("result_unknown", text)));
+    }
+    if strongest.is_block() && call.outcome == Outcome::Failed {
+        let text = "the call was denied and has an error, and the file does not show if it ran";
+        return (State::CannotTell, Some(reason("result_unknown", text)));
+    }
     if strongest.is_block() && call.outcome == Outcome::Ran {
         let text = format!("checkrein answered `{}`, and the call has a result", strongest.name());
         return (State::NotObeyed, Some(reason("ran_anyway", text)));
@@ -452,6 +498,14 @@ fn problems(session: &Session) -> Vec<String> {
         problems.push(format!(
             "{} {noun} damaged, too long or of an unknown shape; calls in them are not counted",
             session.broken_lines
+        ));
+    }
+    if session.unknown_blocks > 0 {
+        let noun = if session.unknown_blocks == 1 { "line has" } else { "lines have" };
+        problems.push(format!(
+            "{} {noun} content of unknown kinds, which may be calls: {}",
+            session.unknown_blocks,
+            session.unknown_kinds.join(", ")
         ));
     }
     if session.dropped_calls > 0 {

@@ -114,28 +114,26 @@ fn write_string(text: &mut String, string: &str) {
 /// Returns the start of the command, path or other text that describes a call, on one line and with secrets redacted. `None`: the
 /// input has no such text.
 pub fn gist(input: &str) -> Option<String> {
-    if input.len() > MAX_INPUT {
-        return None;
-    }
     Some(shortened(&best_text(&RawJson::parse(input).ok()?)?, redacted_text))
 }
 
 /// As [`gist`], for JSON that is parsed, and in less time. Redacts more.
 pub(super) fn quick_gist(input: &RawJson) -> Option<String> {
-    if input.as_str().len() > MAX_INPUT {
-        return None;
-    }
     Some(short(&best_text(input)?))
 }
 
-/// Returns the text that describes an input best.
+/// Returns the text that describes an input best. Large values are skipped: content describes no call.
 fn best_text(input: &RawJson) -> Option<String> {
-    let Some(entries) = input.entries() else { return input.as_text().map(Cow::into_owned) };
+    let is_large = |text: &str| text.len() > MAX_INPUT;
+    let Some(entries) = input.entries() else {
+        return if is_large(input.as_str()) { None } else { input.as_text().map(Cow::into_owned) };
+    };
     let rank = |key: &str| GIST_FIELDS.iter().position(|name| *name == key).unwrap_or(GIST_FIELDS.len());
     let mut best: Option<(usize, String)> = None;
     for entry in entries {
         let rank = rank(&entry.key());
         if best.as_ref().is_none_or(|(other, _)| rank < *other)
+            && !is_large(entry.value())
             && let Some(text) = text_of(&entry.to_json())
         {
             best = Some((rank, text));
@@ -225,11 +223,14 @@ mod tests {
             let quick = RawJson::parse(input).ok().and_then(|json| quick_gist(&json));
             assert_eq!(quick.as_deref(), expected, "{input}");
         }
+        let large = format!(r#"{{"content":"{}","file_path":"/a"}}"#, "x".repeat(MAX_INPUT + 1));
+        assert_eq!(gist(&large).as_deref(), Some("/a"));
+        assert_eq!(quick_gist(&RawJson::parse(&*large).unwrap()).as_deref(), Some("/a"));
         let token = format!("ghp_{}", "a1B2".repeat(9));
         let input = format!(r#"{{"command":"curl -H 'Authorization: {token}' {}"}}"#, "x".repeat(500));
         let found = gist(&input).unwrap();
         assert!(!found.contains(&token[..12]), "{found}");
         assert_eq!(found.chars().count(), MAX_GIST + 1);
-        assert_eq!(quick_gist(&RawJson::parse(input).unwrap()).as_deref(), Some("curl -H [redacted]"));
+        assert_eq!(quick_gist(&RawJson::parse(input).unwrap()).as_deref(), Some("curl -H 'Authorization: [redacted]"));
     }
 }

@@ -9,6 +9,7 @@ use checkrein_dialects::Answer;
 use serde::{Deserialize, Serialize};
 
 use super::digest::{digest_json, quick_gist, short};
+use crate::agent_adapter::AgentResponse;
 
 /// Fields of a payload with the id of a call, the best first. The session files of agents use the same id. Qwen Code also sends a
 /// `tool_use_id` that is nowhere else.
@@ -68,6 +69,9 @@ pub struct DecisionEntry {
     /// Hook that decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+    /// Hooks that a variable of the user skipped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<String>,
     /// Time from the arrival of the event to its answer, in microseconds.
     #[serde(default)]
     pub us: u64,
@@ -112,8 +116,36 @@ pub(crate) fn bounded_id(id: &str) -> Option<String> {
     Some(id[..end].to_owned())
 }
 
-fn hook_ids(record: &Record) -> Vec<String> {
-    record.hooks.iter().take(MAX_HOOKS).map(|hook| short(&hook.id)).collect()
+/// Hooks of an answer. A repeated delivery has those of the first one.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct AnsweredBy {
+    hooks: Vec<String>,
+    /// Hook that decided.
+    by: Option<String>,
+    skipped: Vec<String>,
+    /// Digest of the input that the agent got instead.
+    rewritten: Option<String>,
+}
+
+impl AnsweredBy {
+    /// Collects the hooks of a response.
+    pub(crate) fn new(response: &AgentResponse) -> Self {
+        let skipped = short_ids(response.skipped_hooks.iter().map(String::as_str));
+        let Some(record) = &response.record else { return Self { skipped, ..Self::default() } };
+        let verdict = &record.verdict;
+        let decided = verdict.reasons.iter().find(|reason| reason.decision == verdict.decision);
+        let is_new = verdict.effective_input.is_some() && verdict.effective_input != verdict.original_input;
+        Self {
+            hooks: short_ids(record.hooks.iter().map(|hook| hook.id.as_str())),
+            by: decided.map(|reason| short(&reason.hook)),
+            skipped,
+            rewritten: if is_new { verdict.effective_input.as_ref().map(digest_json) } else { None },
+        }
+    }
+}
+
+fn short_ids<'a>(ids: impl Iterator<Item = &'a str>) -> Vec<String> {
+    ids.take(MAX_HOOKS).map(short).collect()
 }
 
 /// One answered event.
@@ -123,6 +155,7 @@ pub(crate) struct Answered<'a> {
     pub(crate) event: &'a Event,
     pub(crate) record: Option<&'a Record>,
     pub(crate) answer: &'a Answer,
+    pub(crate) by: AnsweredBy,
     pub(crate) duration: Duration,
 }
 
@@ -162,15 +195,7 @@ impl Answered<'_> {
         let told = answer.told();
         let verdict = record.map_or(told.decision, |record| record.verdict.decision);
         let input = event.tool_input();
-        let effective = record.and_then(|record| {
-            let verdict = &record.verdict;
-            let is_new = verdict.effective_input.is_some() && verdict.effective_input != verdict.original_input;
-            if is_new { verdict.effective_input.as_ref() } else { None }
-        });
-        let decided = record.and_then(|record| {
-            let same = record.verdict.reasons.iter().find(|reason| reason.decision == record.verdict.decision);
-            same.map(|reason| short(&reason.hook))
-        });
+        let AnsweredBy { hooks, by, skipped, rewritten } = self.by.clone();
         DecisionEntry {
             time: String::new(),
             kind: EntryKind::Event,
@@ -182,13 +207,14 @@ impl Answered<'_> {
             call: sent.or_else(|| text("tool_use_id")).and_then(|id| bounded_id(&id)),
             tool: event.tool_name().map(short),
             digest: input.map(digest_json),
-            rewritten: effective.map(digest_json),
+            rewritten,
             command: input.and_then(quick_gist),
             verdict,
             told: (told.decision != verdict).then_some(told.decision),
             reason: told.reason.map(short),
-            hooks: record.map(hook_ids).unwrap_or_default(),
-            by: decided,
+            hooks,
+            by,
+            skipped,
             us: u64::try_from(self.duration.as_micros()).unwrap_or(u64::MAX),
             repeat: record.is_some_and(|record| record.repeat),
         }
@@ -216,6 +242,7 @@ impl DecisionEntry {
             reason: None,
             hooks: Vec::new(),
             by: None,
+            skipped: Vec::new(),
             us: 0,
             repeat: false,
         }
@@ -253,17 +280,11 @@ impl DecisionEntry {
         if let Some(reason) = &self.reason {
             line.text("reason", reason);
         }
-        if !self.hooks.is_empty() {
-            line.key("hooks");
-            for (position, hook) in self.hooks.iter().enumerate() {
-                line.0.push(if position == 0 { '[' } else { ',' });
-                RawJson::push_string(&mut line.0, hook);
-            }
-            line.0.push(']');
-        }
+        line.list("hooks", &self.hooks);
         if let Some(by) = &self.by {
             line.text("by", by);
         }
+        line.list("skipped", &self.skipped);
         line.key("us");
         let _ = write!(line.0, "{}", self.us);
         if self.repeat {
@@ -288,6 +309,18 @@ impl Line {
         self.0.push(if self.0.is_empty() { '{' } else { ',' });
         RawJson::push_string(&mut self.0, key);
         self.0.push(':');
+    }
+
+    fn list(&mut self, key: &str, items: &[String]) {
+        if items.is_empty() {
+            return;
+        }
+        self.key(key);
+        for (position, item) in items.iter().enumerate() {
+            self.0.push(if position == 0 { '[' } else { ',' });
+            RawJson::push_string(&mut self.0, item);
+        }
+        self.0.push(']');
     }
 
     fn text(&mut self, key: &str, text: &str) {
@@ -321,6 +354,7 @@ mod tests {
             reason: text("no"),
             hooks: vec!["one".to_owned(), "two".to_owned()],
             by: text("one"),
+            skipped: vec!["three".to_owned()],
             us: 12,
             repeat: true,
         };

@@ -20,4 +20,4 @@ pub use read::{Decisions, Follow};
 pub use time::local_time;
 pub use write::DecisionLog;
 
-pub(crate) use entry::{Answered, bounded_id};
+pub(crate) use entry::{Answered, AnsweredBy, bounded_id};

@@ -21,15 +21,19 @@ pub struct Decisions {
 }
 
 impl Decisions {
-    pub(super) fn open(paths: &[PathBuf]) -> io::Result<Self> {
-        let mut files = Vec::new();
-        for path in paths {
-            match regular_file::open_no_link(path) {
-                Ok(file) => files.push(BufReader::with_capacity(MAX_LINE, file)),
-                Err(error) if error.is_missing() => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
+    /// Opens the current file and the one before it. The current one is opened first: if another process renames it meanwhile, it is
+    /// opened twice, and no line between both is lost.
+    pub(super) fn open(current: &Path, previous: &Path) -> io::Result<Self> {
+        let open = |path: &Path| match regular_file::open_no_link(path) {
+            Ok(file) => Ok(Some(file)),
+            Err(error) if error.is_missing() => Ok(None),
+            Err(error) => Err(io::Error::from(error)),
+        };
+        let current = open(current)?;
+        let previous = open(previous)?;
+        let is_same = current.as_ref().zip(previous.as_ref()).is_some_and(|(one, other)| is_same_file(one, other));
+        let files = [previous.filter(|_| !is_same), current].into_iter().flatten();
+        let files: Vec<_> = files.map(|file| BufReader::with_capacity(MAX_LINE, file)).collect();
         Ok(Self { files: files.into_iter(), current: None, skipped: 0 })
     }
 }
@@ -56,6 +60,19 @@ impl Iterator for Decisions {
             }
         }
     }
+}
+
+#[cfg(unix)]
+fn is_same_file(one: &File, other: &File) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let (Ok(one), Ok(other)) = (one.metadata(), other.metadata()) else { return false };
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+/// Without inode numbers, both files are read.
+#[cfg(not(unix))]
+fn is_same_file(_: &File, _: &File) -> bool {
+    false
 }
 
 /// Reads a line. Returns its length with the line break, or 0 at the end. Only the start of a line that is too long is kept.
@@ -174,6 +191,17 @@ mod tests {
         let mut lines = log.read().unwrap();
         assert_eq!(lines.by_ref().filter(Result::is_ok).count(), 3);
         assert_eq!(lines.skipped, 4);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn file_that_is_renamed_meanwhile_is_read_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = DecisionLog::in_state_directory(dir.path());
+        log.append(DecisionEntry::start()).unwrap();
+        // The state after a rotation between both calls of `open`.
+        std::fs::hard_link(log.path(), log.previous()).unwrap();
+        assert_eq!(log.read().unwrap().count(), 2);
     }
 
     #[test]

@@ -60,7 +60,7 @@ impl DecisionLog {
     /// # Errors
     /// A file exists and cannot be read.
     pub fn read(&self) -> io::Result<Decisions> {
-        Decisions::open(&[self.previous(), self.path.clone()])
+        Decisions::open(&self.path, &self.previous())
     }
 
     /// Follows the log from its end.

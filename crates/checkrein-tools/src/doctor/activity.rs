@@ -23,8 +23,11 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 pub struct RecentActivity {
     /// Time of the last event. `None`: there was none.
     pub last_event: Option<SystemTime>,
-    /// Tool calls of the last day in the agent's own files, and those of them that checkrein has judged. `None`: unknown.
+    /// Tool calls of the last day in the agent's own files, and those of them that checkrein has judged. `None`: there are none, or
+    /// the agent has no files that can be read.
     pub calls: Option<Calls>,
+    /// Reasons why the files or logs do not tell about all calls.
+    pub unclear: Vec<String>,
 }
 
 /// Tool calls of the last day.
@@ -43,10 +46,17 @@ impl RecentActivity {
             return None;
         }
         let log = DecisionLog::in_state_directory(&place.state_dir()?);
-        let entries = log.read().ok()?.flatten().filter(|entry| entry.agent == agent.name);
+        // Entries of a variant, such as `copilot@pascal`, are events of its agent.
+        let is_own = |entry: &DecisionEntry| entry.agent.split('@').next() == agent.name.split('@').next();
         let time = |entry: DecisionEntry| entry.time.parse::<Timestamp>().ok().map(SystemTime::from);
-        let last_event = entries.filter_map(time).max();
-        Some(Self { last_event, calls: calls(agent, place, loaded, &log) })
+        let mut last_event = None;
+        for entry in log.read().ok()? {
+            if let Some(entry) = Some(entry.ok()?).filter(is_own) {
+                last_event = last_event.max(time(entry));
+            }
+        }
+        let (calls, unclear) = calls(agent, place, loaded, &log);
+        Some(Self { last_event, calls, unclear })
     }
 
     /// Checks of an installed agent.
@@ -68,23 +78,51 @@ impl RecentActivity {
                 false => Check::ok("coverage", text),
             }
         });
-        std::iter::once(last).chain(covered).collect()
+        let unclear = self.unclear.first().map(|first| {
+            let more = match self.unclear.len() {
+                1 => String::new(),
+                count => format!(", and {} more reasons", count - 1),
+            };
+            Check::warning(
+                "coverage",
+                format!("cannot tell if all tool calls of the last day were judged: {first}{more}"),
+            )
+            .fix("run `checkrein coverage --since 1d` for the details")
+        });
+        std::iter::once(last).chain(covered).chain(unclear).collect()
     }
 }
 
-/// Returns the tool calls of the last day. `None`: the session files are not known, have no calls, or cannot be read.
-fn calls(agent: &'static Dialect, place: &Locations, loaded: &Loaded, log: &DecisionLog) -> Option<Calls> {
+/// Returns the tool calls of the last day, and the reasons why the files or logs do not tell about all calls.
+fn calls(
+    agent: &'static Dialect,
+    place: &Locations,
+    loaded: &Loaded,
+    log: &DecisionLog,
+) -> (Option<Calls>, Vec<String>) {
+    let Some(format) = Format::of(agent.name) else { return (None, Vec::new()) };
     let mut filter = Filter::default();
-    filter.agent = Some(Format::of(agent.name).filter(|format| format.agent == agent.name)?);
+    filter.agent = Some(format);
     filter.since = Timestamp::try_from(SystemTime::now() - DAY).ok();
     let audit = loaded.audit.as_ref().map_or_else(AuditLog::for_user, AuditLog::from_settings);
     let setup = Setup { log_is_on: true, installer: None };
-    let places = Places::in_home(place.home.clone()?).with_variables();
-    let counts = Report::look(&places, log, &audit, &filter, &setup).ok()?.counts;
-    if counts.calls == 0 {
-        return None;
-    }
-    Some(Calls { all: counts.calls, judged: counts.judged + counts.judged_twice })
+    let Some(home) = place.home.clone() else { return (None, vec!["the home directory is unknown".to_owned()]) };
+    let places = Places::in_home(home).with_variables();
+    let report = match Report::look(&places, log, &audit, &filter, &setup) {
+        Ok(report) => report,
+        Err(error) => return (None, vec![error.to_string()]),
+    };
+    let counts = report.counts;
+    let of_sessions = report.sessions.into_iter().flat_map(|session| {
+        let file = session.files.first().map(|file| file.display().to_string()).unwrap_or_default();
+        session.problems.into_iter().map(move |problem| format!("{file}: {problem}"))
+    });
+    let unclear = of_sessions.chain(report.problems).collect();
+    let calls = match counts.possible() {
+        0 => None,
+        all => Some(Calls { all, judged: counts.judged + counts.judged_twice }),
+    };
+    (calls, unclear)
 }
 
 /// A duration in its largest unit.
@@ -116,12 +154,17 @@ mod tests {
             // The clock was changed.
             (Some(now + Duration::from_secs(9)), Level::Ok, "0 seconds ago"),
         ] {
-            let checks = RecentActivity { last_event, calls: None }.checks(now);
+            let checks = RecentActivity { last_event, calls: None, unclear: Vec::new() }.checks(now);
             assert_eq!((checks.len(), checks[0].level, checks[0].text.as_str()), (1, level, text));
         }
         for (all, judged, level) in [(0, 0, Level::Ok), (3, 3, Level::Ok), (3, 2, Level::Warning)] {
-            let activity = RecentActivity { last_event: before(1), calls: Some(Calls { all, judged }) };
+            let activity =
+                RecentActivity { last_event: before(1), calls: Some(Calls { all, judged }), unclear: Vec::new() };
             assert_eq!(activity.checks(now)[1].level, level);
         }
+        let unclear = vec!["schema".to_owned(), "file".to_owned()];
+        let checks = RecentActivity { last_event: before(1), calls: None, unclear }.checks(now);
+        assert_eq!(checks[1].level, Level::Warning);
+        assert!(checks[1].text.ends_with(": schema, and 1 more reasons"), "{}", checks[1].text);
     }
 }

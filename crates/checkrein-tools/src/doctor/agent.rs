@@ -208,7 +208,10 @@ impl<'a> Examination<'a> {
             }
             SelfTest::OtherHooks { seen, expected } => Check::problem(
                 NAME,
-                format!("the entry denied a test call, but it sees {seen} hooks, and this shell sees {expected}"),
+                format!(
+                    "the entry denied a test call, but it sees {seen} {}, and this shell sees {expected}",
+                    if seen == 1 { "hook" } else { "hooks" }
+                ),
             )
             .fix(format!("compare HOME and the XDG variables of this shell; then {reinstall}")),
             SelfTest::Failed(why) => Check::problem(NAME, format!("a test call was not denied: {why}")).fix(reinstall),

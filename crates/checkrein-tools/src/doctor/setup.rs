@@ -4,12 +4,14 @@ use checkrein::hook_files::{FileStatus, Loaded, Locations, Skip, UserDirs};
 use checkrein_core::Scope;
 
 use super::{Check, Section};
+use crate::decision_log::DecisionLog;
 use crate::{lint, own_program};
 
 pub(super) fn section(loaded: &Loaded, place: &Locations) -> Section {
     let mut checks = vec![program(), directories(place)];
     checks.extend(managed(loaded));
     checks.push(audit(loaded));
+    checks.push(decision_log(loaded, place));
     checks.extend(skip(loaded, &Skip::from_env()));
     Section { title: "checkrein", is_agent: false, is_installed: false, version: None, checks }
 }
@@ -75,6 +77,29 @@ fn audit(loaded: &Loaded) -> Check {
     match &settings.path {
         Some(path) => Check::ok("audit", format!("writable, {path}")),
         None => Check::problem("audit", "the log has no path, because the home directory is unknown").fix("set HOME"),
+    }
+}
+
+/// Checks the log that shows which agents call checkrein.
+fn decision_log(loaded: &Loaded, place: &Locations) -> Check {
+    const NAME: &str = "log";
+    if !loaded.log {
+        return Check::note(
+            NAME,
+            "the decision log is off (`log: false`), so events and coverage of agents are unknown",
+        );
+    }
+    let Some(state) = place.state_dir() else {
+        return Check::problem(NAME, "the decision log has no path, because the state directory is unknown")
+            .fix("set HOME");
+    };
+    let log = DecisionLog::in_state_directory(&state);
+    match log.read() {
+        Ok(_) => Check::ok(NAME, format!("decision log {}", log.path().display())),
+        Err(error) => {
+            Check::problem(NAME, format!("the decision log {} cannot be read: {error}", log.path().display()))
+                .fix("move it away; checkrein creates a new one")
+        }
     }
 }
 

@@ -150,6 +150,35 @@ pub(super) fn read(command: &str) -> Option<(Program, Call)> {
     Some((Program::new(&step.program.text).with_dirs(dirs), call))
 }
 
+/// Returns the agent that a command names behind `checkrein hook`, also in a command that was edited or written by hand. Empty: it
+/// names none. `None`: the command does not call checkrein.
+pub(super) fn named_agent(command: &str) -> Option<&str> {
+    let mut rest = command;
+    loop {
+        let (before, after) = rest.split_once(NAME)?;
+        rest = after;
+        let is_start = before.is_empty() || before.ends_with(|c: char| c.is_whitespace() || "/\\'\"(;&|`".contains(c));
+        let after = after.strip_prefix(".exe").unwrap_or(after).trim_start_matches(['\'', '"']);
+        let words = after.trim_start();
+        let Some(arguments) = words.strip_prefix("hook").filter(|_| is_start && words.len() < after.len()) else {
+            continue;
+        };
+        if arguments.is_empty() || arguments.starts_with(char::is_whitespace) {
+            let is_name = |c: char| c.is_alphanumeric() || "-_@.".contains(c);
+            let agent = arguments.trim_start_matches(|c: char| !is_name(c));
+            return Some(agent.split(|c: char| !is_name(c)).next().unwrap_or_default());
+        }
+    }
+}
+
+/// Returns `true` for a plain command with a config file of the user, which an installation never writes.
+pub(super) fn has_own_config(command: &str) -> bool {
+    let mut words = command.split_whitespace();
+    let is_plain = !command.contains(['|', ';', '&', '<', '>', '`', '$', '(']);
+    let has_file = words.any(|word| word == "--config") && words.next().is_some_and(|file| !file.starts_with("/dev/"));
+    is_plain && has_file
+}
+
 /// Finds the first program of this name on `PATH`.
 pub(super) fn on_path(name: &Path, place: &Locations) -> Option<PathBuf> {
     let paths = place.var("PATH")?;
@@ -220,6 +249,40 @@ mod tests {
             "if",
         ] {
             assert_eq!(read(command), None, "{command}");
+        }
+    }
+
+    #[test]
+    fn edited_commands_name_their_agent() {
+        for command in [
+            "/opt/bin/checkrein hook claude",
+            "checkrein hook claude || true",
+            "checkrein hook claude; exit 0",
+            "checkrein hook claude;exit 0",
+            "checkrein hook claude 2>/dev/null",
+            "checkrein hook claude --config /dev/null",
+            "true || checkrein hook claude",
+            "exec '/home/ann o'\\''neill/bin/checkrein'  hook claude",
+            "env -i checkrein hook claude",
+            "sh -c 'checkrein hook claude'",
+            "cd checkrein && checkrein.exe hook claude | tee log",
+        ] {
+            assert_eq!(named_agent(command), Some("claude"), "{command}");
+        }
+        assert!(has_own_config("checkrein hook claude --config ~/mine.yaml"));
+        for command in [
+            "checkrein hook claude",
+            "checkrein hook claude --config /dev/null",
+            "checkrein hook claude --config x || true",
+        ] {
+            assert!(!has_own_config(command), "{command}");
+        }
+        assert_eq!(named_agent("checkrein hook gemini"), Some("gemini"));
+        assert_eq!(named_agent("checkrein hook \"$AGENT\""), Some("AGENT"));
+        for command in
+            ["checkrein run x", "my-checkrein hook claude", "checkrein hooks", "checkreinhook", "guard.sh", ""]
+        {
+            assert_eq!(named_agent(command), None, "{command}");
         }
     }
 }

@@ -220,7 +220,7 @@ impl Installer {
         let mut paths = std::iter::once(target).chain(others);
         let has_ours = |text: String| match desired_entries::script_command(&text) {
             Some(command) => our_entries::is_own(command, dialect),
-            None => our_entries::has_ours(&text, dialect),
+            None => our_entries::has_ours_or_edited(&text, dialect),
         };
         paths.any(|path| file::read_text(&path).is_some_and(has_ours))
     }

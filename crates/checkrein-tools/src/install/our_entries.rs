@@ -1,18 +1,53 @@
 //! Finds, adds and removes our hooks in the text of a settings file.
 
 use checkrein_core::RawJson;
+use checkrein_dialects::SettingsPath;
 use checkrein_document::{Format, Node, Value, parse};
 
-use super::command;
 use super::edit::{self, EditError};
+use super::{command, desired_entries};
 
 /// Returns `true` if the command was written by an installation for this agent.
 pub(crate) fn is_own(command: &str, agent: &str) -> bool {
     command::read(command).is_some_and(|(_, call)| call.agent == agent)
 }
 
+/// Returns `true` if the command was written by an installation for this agent, or edited since. A command that names another agent
+/// is edited, unless that agent has the same settings file. A command with a config file was written by hand.
+pub(super) fn is_own_or_edited(command: &str, agent: &str) -> bool {
+    match command::named_agent(command) {
+        None => false,
+        Some(_) if command::has_own_config(command) => false,
+        Some(named) => named == agent || !shares_settings(agent, named),
+    }
+}
+
+/// Returns `true` if entries of both dialects can be in one file.
+fn shares_settings(agent: &str, other: &str) -> bool {
+    // The dialects of a variant, such as `copilot@pascal`, are those of its agent.
+    let base = |name: &str| name.split('@').next().unwrap_or_default().to_owned();
+    base(agent) == base(other) || settings_of(agent).iter().any(|own| settings_of(other).contains(own))
+}
+
+/// Settings files with entries in a dialect.
+fn settings_of(dialect: &str) -> Vec<&'static SettingsPath> {
+    let mut found = Vec::new();
+    for agent in checkrein_dialects::ALL {
+        let is_written = agent.name == dialect || desired_entries::entry_dialect(agent).name == dialect;
+        if let Some(table) = agent.install.filter(|_| is_written) {
+            found.extend(table.user.iter().chain(table.project));
+        }
+    }
+    found
+}
+
 /// Returns `true` if the text has our hooks for this agent.
 pub(super) fn has_ours(text: &str, agent: &str) -> bool {
+    edit::read(text).is_ok_and(|root| !hooks_in(&root, &|command| is_own(command, agent)).is_empty())
+}
+
+/// Returns `true` if the text has our hooks for this agent, also edited ones.
+pub(super) fn has_ours_or_edited(text: &str, agent: &str) -> bool {
     edit::read(text).is_ok_and(|root| !own_hooks(&root, agent).is_empty())
 }
 
@@ -33,7 +68,7 @@ pub(super) fn with_entries(
     if existing == own_hooks(&wanted, agent) {
         return Ok(text.to_owned());
     }
-    let others = edit::strip(text, original, &head(&wanted), &|command| is_own(command, agent))?;
+    let others = edit::strip(text, original, &head(&wanted), &|command| is_own_or_edited(command, agent))?;
     edit::add(others.as_deref(), &wanted)
 }
 
@@ -51,7 +86,7 @@ pub(super) fn without_entries(
     {
         return Ok(Some(original.to_owned()));
     }
-    edit::strip(text, original, &head(&wanted), &|command| is_own(command, agent))
+    edit::strip(text, original, &head(&wanted), &|command| is_own_or_edited(command, agent))
 }
 
 /// Members of a file besides its hooks, such as a version.
@@ -63,23 +98,27 @@ fn head<'a>(wanted: &Node<'a>) -> Node<'a> {
     head
 }
 
-/// Our hooks in a tree: path of keys and canonical text. Sorted, because their order has no meaning.
+/// Our hooks in a tree, also edited ones: path of keys and canonical text. Sorted, because their order has no meaning.
 pub(super) fn own_hooks(root: &Node<'_>, agent: &str) -> Vec<(String, String)> {
-    fn collect(node: &Node<'_>, path: &str, agent: &str, found: &mut Vec<(String, String)>) {
+    hooks_in(root, &|command| is_own_or_edited(command, agent))
+}
+
+fn hooks_in(root: &Node<'_>, ours: &dyn Fn(&str) -> bool) -> Vec<(String, String)> {
+    fn collect(node: &Node<'_>, path: &str, ours: &dyn Fn(&str) -> bool, found: &mut Vec<(String, String)>) {
         for member in node.as_object().into_iter().flatten() {
             let inner = if path.is_empty() { member.key.to_string() } else { format!("{path}.{}", member.key) };
-            collect(&member.value, &inner, agent, found);
+            collect(&member.value, &inner, ours, found);
         }
         for item in node.as_array().into_iter().flatten() {
-            if edit::is_ours(item, &|command| is_own(command, agent)) {
+            if edit::is_ours(item, ours) {
                 found.push((path.to_owned(), canonical(item)));
             } else {
-                collect(item, path, agent, found);
+                collect(item, path, ours, found);
             }
         }
     }
     let mut found = Vec::new();
-    collect(root, "", agent, &mut found);
+    collect(root, "", ours, &mut found);
     found.sort();
     found
 }

@@ -132,7 +132,14 @@ impl Installer {
             return Err(InstallError::OwnFile { command: "install", agent: agent.name, path: target });
         }
         let base = self.base_of(agent, scope, &target);
-        let (program, choice) = (self.program_at(scope), self.choice(agent, scope));
+        let (program, mut choice) = (self.program_at(scope), self.choice(agent, scope));
+        let mut notes = Vec::new();
+        if agent.config.format.code().is_some() && choice.needed.take().is_some() {
+            notes.push(format!(
+                "the plugin calls checkrein at every event of {}; `--needed` has no effect",
+                agent.title()
+            ));
+        }
         let rows = || desired_entries::events(agent, &choice);
         let dialect = desired_entries::entry_dialect(agent).name;
         let mut changes = Vec::new();
@@ -164,7 +171,7 @@ impl Installer {
             }
             changes.push(Change::new(target.clone(), Edit::Add { agent, entries }, project, &base)?);
         }
-        let mut notes = self.notes(agent, scope, &target);
+        notes.extend(self.notes(agent, scope, &target));
         for change in &changes {
             notes.extend(link_note(change));
         }

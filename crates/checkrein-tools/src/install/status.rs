@@ -12,7 +12,7 @@ use checkrein_process::HookCommand;
 
 use super::command::{self, is_program, on_path};
 use super::desired_entries::{self, Choice};
-use super::our_entries::{has_ours, is_own, own_hooks, parse_tree};
+use super::our_entries::{has_ours_or_edited, is_own, is_own_or_edited, own_hooks, parse_tree};
 use super::version::is_older;
 use super::{Installer, Program, SwitchedOff, blocked_without_program, by_hand, file, removal_by_hand, version};
 
@@ -284,7 +284,7 @@ impl Installer {
     fn installed(&self, agent: &'static Dialect, scope: Scope) -> Option<Installed> {
         let (target, others) = self.targets(agent, scope).ok()?;
         let dialect = desired_entries::entry_dialect(agent).name;
-        let has = |path: &PathBuf| file::read_text(path).is_some_and(|text| has_ours(&text, dialect));
+        let has = |path: &PathBuf| file::read_text(path).is_some_and(|text| has_ours_or_edited(&text, dialect));
         let path = others.into_iter().find(|other| !has(&target) && has(other)).unwrap_or_else(|| target.clone());
         let also_read_by = self.also_read_by(agent, &path);
         let removal_by_hand = removal_by_hand(agent, &path);
@@ -384,6 +384,7 @@ impl Installer {
         installed.fails_open = choice.fail_open;
         installed.dirs = programs.first().map(|program| program.dirs().clone()).unwrap_or_default();
         let program = programs.first().unwrap_or(expected);
+        installed.drift.extend(edited(entries, desired_entries::entry_dialect(agent).name));
         installed.drift.extend(texts.changed(agent, program, &choice));
     }
 
@@ -403,7 +404,7 @@ impl Installer {
             let HandlerSpec::Command(command) = &spec.handler else { continue };
             let CommandLine::Shell { text, .. } = &command.run else { continue };
             let rows = dialect.events.iter().filter(|row| spec.kinds.contains(&row.kind));
-            if is_own(text, dialect.name) {
+            if is_own_or_edited(text, dialect.name) {
                 let entry = |event| Entry { event, matcher: spec.matcher.clone(), command: text.clone() };
                 entries.extend(rows.map(entry));
             }
@@ -441,6 +442,24 @@ impl Installer {
         }
         Ok((entries, Texts { scripts, ..Texts::default() }))
     }
+}
+
+/// Maximum number of changed entries that are named.
+const MAX_NAMED: usize = 3;
+
+/// Maximum number of characters of a command in a message.
+const MAX_COMMAND: usize = 160;
+
+/// Entries whose command is not one that an installation writes, in one sentence.
+fn edited(entries: &[Entry], agent: &str) -> Option<String> {
+    let edited: Vec<_> = entries.iter().filter(|entry| !is_own(&entry.command, agent)).collect();
+    let first = edited.first()?;
+    let command: String = first.command.chars().take(MAX_COMMAND).collect();
+    let others = match edited.len() {
+        1 => String::new(),
+        count => format!(", and {} more", count - 1),
+    };
+    Some(format!("entry is edited: `{command}` for {}{others}", first.event.name))
 }
 
 /// Directories that calls of a program name, for messages.
@@ -485,14 +504,27 @@ impl Texts {
             .map(|root| own_hooks(&root, desired_entries::entry_dialect(agent).name))
             .unwrap_or_default();
         let mut seen = BTreeSet::new();
+        let (mut modified, mut duplicated) = (Vec::new(), Vec::new());
         for hook @ (path, _) in &self.hooks {
             let event = path.rsplit('.').next().unwrap_or(path);
             if !wanted.contains(hook) {
-                changed.push(format!("the entry for {event} is modified or outdated"));
+                modified.push(event);
             } else if !seen.insert(hook) {
-                changed.push(format!("the entry for {event} is duplicated"));
+                duplicated.push(event);
             }
         }
+        changed.extend(entries_of(&modified, "modified or outdated"));
+        changed.extend(entries_of(&duplicated, "duplicated"));
         changed
+    }
+}
+
+/// States something about the entries for these events, in one sentence. `None`: there are none.
+fn entries_of(events: &[&str], what: &str) -> Option<String> {
+    match events {
+        [] => None,
+        [event] => Some(format!("the entry for {event} is {what}")),
+        some if some.len() <= MAX_NAMED => Some(format!("the entries for {} are {what}", some.join(", "))),
+        many => Some(format!("{} entries are {what}", many.len())),
     }
 }

@@ -17,6 +17,103 @@ pub(super) struct Shape {
     pub(super) pattern: &'static str,
     /// Additional condition on the secret and the text after it.
     pub(super) holds: fn(&str, &str) -> bool,
+    /// Conditions that every match meets.
+    pub(super) outline: Outline,
+}
+
+/// Conditions that every match of a pattern meets. They need no compiled pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Outline {
+    /// `true` if a match begins with a needle, at the start of a word.
+    pub(super) is_at_word_start: bool,
+    /// `true` if the first letter of a match is in upper case.
+    pub(super) is_upper: bool,
+    /// Minimum length in bytes. 0 if a match may contain white space.
+    pub(super) length: usize,
+}
+
+impl Outline {
+    /// Reads the conditions from a pattern. In doubt, there is none.
+    const fn of(pattern: &str) -> Self {
+        let text = pattern.as_bytes();
+        let ignores_case = starts_with(text, 0, b"(?i)");
+        let mut at = if ignores_case { 4 } else { 0 };
+        let (mut is_at_word_start, mut is_upper, mut has_space) = (true, !ignores_case, false);
+        let (mut shortest, mut length) = (usize::MAX, 0);
+        // Depth of groups, and `true` in a group at the start of an alternative.
+        let (mut depth, mut is_head, mut is_in_head) = (0, true, false);
+        while at < text.len() {
+            if is_head {
+                is_head = false;
+                if starts_with(text, at, b"\\b") {
+                    at += 2;
+                    if starts_with(text, at, b"(?:") {
+                        at += 3;
+                        (depth, is_in_head) = (1, true);
+                    }
+                    is_at_word_start &= at < text.len() && text[at].is_ascii_alphabetic();
+                    is_upper &= at < text.len() && text[at].is_ascii_uppercase();
+                } else {
+                    (is_at_word_start, is_upper) = (false, false);
+                }
+                continue;
+            }
+            match text[at] {
+                b'\\' => {
+                    has_space |= starts_with(text, at, b"\\s");
+                    at += 1;
+                }
+                b'[' => {
+                    while at + 1 < text.len() && text[at] != b']' {
+                        has_space |= text[at] == b' ';
+                        at += if text[at] == b'\\' { 2 } else { 1 };
+                    }
+                }
+                b' ' => has_space = true,
+                // A group that captures is no alternative.
+                b'(' if depth > 0 || starts_with(text, at, b"(?") => depth += 1,
+                b')' if depth > 0 => {
+                    depth -= 1;
+                    if depth == 0 && is_in_head {
+                        is_in_head = false;
+                        let is_optional = at + 1 < text.len() && matches!(text[at + 1], b'?' | b'*' | b'{');
+                        (is_at_word_start, is_upper) = (is_at_word_start && !is_optional, is_upper && !is_optional);
+                    }
+                }
+                b'{' if depth == 0 && text[at - 1] != b')' => {
+                    let mut count = 0;
+                    while at + 1 < text.len() && text[at + 1].is_ascii_digit() {
+                        count = count * 10 + (text[at + 1] - b'0') as usize;
+                        at += 1;
+                    }
+                    length += count;
+                }
+                b'|' if depth == 0 => {
+                    shortest = if length < shortest { length } else { shortest };
+                    (length, is_head) = (0, true);
+                }
+                b'|' if depth == 1 && is_in_head => {
+                    is_at_word_start &= at + 1 < text.len() && text[at + 1].is_ascii_alphabetic();
+                    is_upper &= at + 1 < text.len() && text[at + 1].is_ascii_uppercase();
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        shortest = if length < shortest { length } else { shortest };
+        Self { is_at_word_start, is_upper, length: if has_space { 0 } else { shortest } }
+    }
+}
+
+const fn starts_with(text: &[u8], at: usize, part: &[u8]) -> bool {
+    let mut index = 0;
+    while index < part.len() {
+        if at + index >= text.len() || text[at + index] != part[index] {
+            return false;
+        }
+        index += 1;
+    }
+    true
 }
 
 /// Parts of names that denote secrets.
@@ -111,7 +208,7 @@ pub(super) const SHAPES: &[Shape] = &[
     shape(
         "stripe_key",
         "Stripe key",
-        &["sk_", "rk_", "whsec_"],
+        &["sk_live_", "sk_test_", "sk_org_", "rk_live_", "rk_test_", "rk_org_", "whsec_"],
         r"\b(?:[sr]k_(?:org_)?(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,})",
     ),
     shape("anthropic_key", "Anthropic key", &["sk-ant-"], r"\bsk-ant-[A-Za-z0-9_-]{20,}"),
@@ -195,7 +292,7 @@ pub(super) const SHAPES: &[Shape] = &[
         r"\bdp\.(?:pt|st|ct|sa|scim|audit)\.(?:[A-Za-z0-9_-]{1,40}\.)?[A-Za-z0-9]{40,}",
     ),
     shape("twilio_key", "Twilio key", TWILIO_STARTS, r"\bSK[0-9a-f]{32}\b"),
-    shape("mailgun_key", "Mailgun key", &["key-"], r"\b(?:pub)?key-[0-9a-f]{32}\b"),
+    shape("mailgun_key", "Mailgun key", &["key-", "pubkey-"], r"\bkey-[0-9a-f]{32}\b|\bpubkey-[0-9a-f]{32}\b"),
     shape("mailchimp_key", "Mailchimp key", &["-us"], r"\b[0-9a-f]{32}-us[0-9]{1,2}\b"),
     shape("brevo_key", "Brevo key", &["xkeysib-", "xsmtpsib-"], r"\bx(?:key|smtp)sib-[a-f0-9]{64}-[A-Za-z0-9]{16}"),
     shape("postman_key", "Postman key", &["pmak-"], r"\bPMAK-[A-Fa-f0-9]{24}-[A-Fa-f0-9]{34}"),
@@ -343,13 +440,7 @@ pub(super) const SHAPES: &[Shape] = &[
         r"\bsecret-(?:test|live)-[A-Za-z0-9_=-]{36}",
     ),
     shape("jwt", "JSON web token", &["eyj"], r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
-    Shape {
-        name: "bearer_token",
-        label: "bearer token",
-        needles: &["bearer"],
-        pattern: r"(?i)\bbearer\s+([A-Za-z0-9._~+/-]{20,}=*)",
-        holds: is_generated,
-    },
+    guess("bearer_token", "bearer token", &["bearer"], r"(?i)\bbearer\s+([A-Za-z0-9._~+/-]{20,}=*)", is_generated),
     shape(
         "basic_auth",
         "basic auth credential",
@@ -362,20 +453,37 @@ pub(super) const SHAPES: &[Shape] = &[
         &["://"],
         r#"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@"'<>\[\]]*:([^\s/@"'<>\[\]${}*]{3,})@"#,
     ),
-    Shape {
-        name: "password",
-        label: "credential",
-        needles: NAMES,
-        pattern: r#"(?i)(?:password|passwd|passphrase|secret|api[_-]?key|secret[_-]?key|access[_-]?key|token|credential)s?["']?\s{0,4}(?::=|=>|[:=])\s{0,4}["']?([A-Za-z0-9_./+=~!@#%^&*-]{8,})"#,
-        holds: is_generated,
-    },
-    Shape {
-        name: "password",
-        label: "credential",
-        needles: &["--password", "--passwd", "--secret", "--api-key", "--token", "--access-token"],
-        pattern: r#"--(?:password|passwd|secret|api-key|token|access-token)\s+["']?([A-Za-z0-9_./+=~!@#%^&*-]{8,})"#,
-        holds: is_generated,
-    },
+    guess(
+        "password",
+        "credential",
+        NAMES,
+        r#"(?i)(?:password|passwd|passphrase|secret|api[_-]?key|secret[_-]?key|access[_-]?key|token|credential)s?["']?\s{0,4}(?::=|=>|[:=])\s{0,4}["']?([A-Za-z0-9_./+=~!@#%^&*-]{8,})"#,
+        is_generated,
+    ),
+    guess(
+        "password",
+        "credential",
+        &["--password", "--passwd", "--secret", "--api-key", "--token", "--access-token"],
+        r#"--(?:password|passwd|secret|api-key|token|access-token)\s+["']?([A-Za-z0-9_./+=~!@#%^&*-]{8,})"#,
+        is_generated,
+    ),
+    // Options of programs that are always followed by a password.
+    guess("password", "credential", &["--passphrase"], r#"--passphrase[ =]["']?([^\s"']+)"#, is_literal),
+    guess("password", "credential", &["sshpass"], r#"\bsshpass (?:-\w+ ){0,4}-p ?["']?([^\s"']+)"#, is_literal),
+    guess(
+        "password",
+        "credential",
+        &["openssl"],
+        r#"\bopenssl\b[^|;&\n]{0,200}? -(?:[kK] |pass(?:in|out)? ["']?pass:)["']?([^\s"']+)"#,
+        is_literal,
+    ),
+    guess(
+        "password",
+        "credential",
+        &["curl"],
+        r#"\bcurl\b[^|;&\n]{0,200}? -(?:u|U|-user|-proxy-user)[ =]?["']?[^\s"':]+:([^\s"':]+)"#,
+        is_literal,
+    ),
 ];
 
 const fn shape(
@@ -384,5 +492,20 @@ const fn shape(
     needles: &'static [&'static str],
     pattern: &'static str,
 ) -> Shape {
-    Shape { name, label, needles, pattern, holds: |_, _| true }
+    guess(name, label, needles, pattern, |_, _| true)
+}
+
+const fn guess(
+    name: &'static str,
+    label: &'static str,
+    needles: &'static [&'static str],
+    pattern: &'static str,
+    holds: fn(&str, &str) -> bool,
+) -> Shape {
+    Shape { name, label, needles, pattern, holds, outline: Outline::of(pattern) }
+}
+
+/// Returns `true` for a value that is no variable, command, placeholder or note.
+fn is_literal(value: &str, _: &str) -> bool {
+    !value.starts_with(['$', '`', '<', '[', '%', '{', '/'])
 }

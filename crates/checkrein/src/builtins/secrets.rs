@@ -17,7 +17,7 @@ use checkrein_core::RawJson;
 use regex::Regex;
 
 use super::json_strings::{spliced, strings};
-use super::secret_formats::{NAMES, SHAPES};
+use super::secret_formats::{NAMES, SHAPES, Shape};
 
 /// `true` if generated-looking strings in a JSON field of this name are secrets: the name ends with one of [`NAMES`].
 fn is_secret_key(key: &str) -> bool {
@@ -179,29 +179,115 @@ pub fn redacted_text(text: &str) -> Cow<'_, str> {
 /// Returns the text up to the first word that may belong to a secret. Redacts more than [`redacted_text`], but compiles no pattern: that
 /// takes milliseconds in a process that handles one event.
 pub fn cut_at_secret(text: &str) -> Cow<'_, str> {
-    if !has_long_run(text) {
-        return Cow::Borrowed(text);
-    }
     // See `candidates`.
     if text.contains(['\u{17f}', '\u{212a}']) {
         return Cow::Borrowed("[redacted]");
     }
-    let starts = needles().filter_map(|(rank, needle)| {
-        let shape = SHAPES.get(rank)?;
-        let start = find_ascii(text.as_bytes(), needle.as_bytes())?;
-        let rest = &text.as_bytes()[start..];
-        // Only the general shapes have needles that are common words.
-        let may_match = match shape.name {
-            "url_password" => rest.contains(&b'@'),
-            "password" => rest.iter().any(u8::is_ascii_digit),
-            _ => true,
-        };
-        if may_match { Some(start) } else { None }
-    });
+    let has_long_run = has_long_run(text);
+    let words = word_starts(text.as_bytes());
+    let shapes = SHAPES.iter().filter(|shape| has_long_run || is_short(shape));
+    let starts = shapes
+        .flat_map(|shape| shape.needles.iter().filter_map(|needle| place_of(shape, needle.as_bytes(), text, &words)));
     let Some(start) = starts.min() else { return Cow::Borrowed(text) };
     let before = text.get(..start).unwrap_or_default();
     let words = before.trim_end_matches(|c: char| !c.is_whitespace());
     Cow::Owned(format!("{words}[redacted]"))
+}
+
+/// Returns `true` if the secrets of a shape can be shorter than those that [`has_long_run`] finds.
+fn is_short(shape: &Shape) -> bool {
+    shape.needles.iter().any(|needle| matches!(*needle, "--passphrase" | "sshpass" | "openssl" | "curl"))
+}
+
+/// Returns the places at which words begin.
+fn word_starts(bytes: &[u8]) -> Vec<usize> {
+    let mut is_in_word = false;
+    let mut starts = Vec::new();
+    for (place, byte) in bytes.iter().enumerate() {
+        let is_word = byte.is_ascii_alphanumeric() || *byte == b'_';
+        if is_word && !is_in_word {
+            starts.push(place);
+        }
+        is_in_word = is_word;
+    }
+    starts
+}
+
+/// Returns the first place at which a needle may belong to a secret.
+fn place_of(shape: &Shape, needle: &[u8], text: &str, words: &[usize]) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let first = *needle.first()?;
+    let is_needle = |start: usize| {
+        bytes[start].to_ascii_lowercase() == first
+            && bytes.get(start..start + needle.len()).is_some_and(|part| part.eq_ignore_ascii_case(needle))
+    };
+    let may_match = |start: &usize| is_needle(*start) && may_be_secret(shape, needle, text, *start);
+    match shape.outline.is_at_word_start {
+        // A byte beyond ASCII may end a word in the pattern or not.
+        true if text.is_ascii() => words.iter().copied().find(may_match),
+        _ => (0..bytes.len()).find(may_match),
+    }
+}
+
+/// Returns `true` if a needle in a text may belong to a secret of its shape.
+fn may_be_secret(shape: &Shape, needle: &[u8], text: &str, start: usize) -> bool {
+    let (Some(before), Some(after)) = (text.get(..start), text.get(start + needle.len()..)) else { return true };
+    if shape.outline.is_upper && !text.as_bytes()[start].is_ascii_uppercase() {
+        return false;
+    }
+    let begins = |text: &str, part: &str| text.get(..part.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(part));
+    let has_option = |options: &[&str]| options.iter().any(|option| after.contains(option));
+    match shape.name {
+        "private_key" => return before.contains("-----BEGIN"),
+        "aws_secret_key" => {
+            let name = after.strip_prefix('_').unwrap_or(after);
+            return begins(name, "secret") || begins(name, "session");
+        }
+        "okta_token" | "bearer_token" => return after.starts_with(char::is_whitespace),
+        "basic_auth" => {
+            return begins(after.trim_start_matches(|c: char| !c.is_ascii_alphanumeric() && c != '_'), "basic");
+        }
+        "url_password" => return after.split(char::is_whitespace).next().is_some_and(|word| word.contains('@')),
+        "password" => {
+            return match needle {
+                b"--passphrase" => after.starts_with([' ', '=']),
+                b"sshpass" => has_option(&[" -p"]),
+                b"openssl" => has_option(&[" -k ", " -K ", "pass:"]),
+                b"curl" => has_option(&[" -u", " -U", " --user", " --proxy-user"]) && after.contains(':'),
+                _ if needle.starts_with(b"--") => after.starts_with(char::is_whitespace) && has_generated(after),
+                _ => is_assigned(after),
+            };
+        }
+        _ => {}
+    }
+    if shape.outline.length == 0 {
+        return true;
+    }
+    let begin = match shape.outline.is_at_word_start {
+        true => start,
+        false => before.rfind(char::is_whitespace).unwrap_or(0),
+    };
+    let word = text[begin..].trim_start().split(char::is_whitespace).next().unwrap_or_default();
+    // Generated text of this length has digits or letters in upper case.
+    let is_varied =
+        word.bytes().any(|byte| !byte.is_ascii_lowercase() && byte.is_ascii_alphanumeric() || !byte.is_ascii());
+    word.len() >= shape.outline.length && (is_varied || shape.outline.length < 16)
+}
+
+/// Returns `true` if a text begins with the rest of a name, an assignment and a value that may be generated.
+fn is_assigned(text: &str) -> bool {
+    let rest = text.strip_prefix(['_', '-']).unwrap_or(text);
+    let rest = if rest.get(..3).is_some_and(|key| key.eq_ignore_ascii_case("key")) { &rest[3..] } else { text };
+    let rest = rest.strip_prefix(['s', 'S']).unwrap_or(rest);
+    let rest = rest.strip_prefix(['"', '\'']).unwrap_or(rest).trim_start();
+    rest.starts_with([':', '=']) && has_generated(rest.trim_start_matches([':', '=', '>']))
+}
+
+/// Returns `true` if a text begins with a word of at least eight characters, with letters and digits.
+fn has_generated(text: &str) -> bool {
+    let word = text.trim_start().split(char::is_whitespace).next().unwrap_or_default();
+    let has = |class: fn(&u8) -> bool| word.as_bytes().iter().any(class);
+    word.len() >= 8 && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
 }
 
 /// Returns `true` if a text has a run of characters that is long enough for a secret: every secret is one, or is a password in a URL.
@@ -223,13 +309,6 @@ fn has_long_run(text: &str) -> bool {
         }
     }
     false
-}
-
-/// Returns the first place of a needle in lower case, in any case.
-fn find_ascii(text: &[u8], needle: &[u8]) -> Option<usize> {
-    let first = needle.first()?;
-    let fits = |window: &[u8]| window[0].to_ascii_lowercase() == *first && window.eq_ignore_ascii_case(needle);
-    text.windows(needle.len()).position(fits)
 }
 
 /// Returns the JSON with the secrets in its strings redacted, or `None` if it has none. All other bytes stay the same.
@@ -394,8 +473,38 @@ mod tests {
             "curl https://example.com/a/b2c3d4e5f6",
             "cat src/password_field.rs",
             "echo é",
+            "node scripts/build-production.js",
+            "cat src/models/user_controller.py",
+            "go test ./internal/controller/...",
+            "pytest tests/test_users.py tests/integration/test_the_whole_application_end_to_end.py",
+            "aws s3 cp s3://bucket/path/to/object2 ./directory/of/objects",
+            "npm run build:production -- --mode=development2",
+            "kubectl get pods -n kube-system api-controller-manager-with-a-long-name",
+            "vim src/main/java/com/example/UserControllerIntegrationTest.java",
+            "cargo test --package checkrein-tools --lib coverage::formats::claude::tests",
+            "git checkout feature/token-refresh-v2-redesign",
+            "docker compose -f docker-compose.production.yml up --detach",
+            "curl -s https://example.com:8080/status",
+            "openssl x509 -in certificate.pem -noout -dates",
+            "gpg --passphrase-file /etc/passphrase1 --decrypt file.gpg",
+            "sort -u names.txt",
+            "curl -H 'x-user-id:12' https://a.b/c",
         ] {
             assert_eq!(cut_at_secret(text), text);
+            assert_eq!(redacted_text(text), text);
+        }
+        for (text, cut, whole) in [
+            ("curl -u admin:s3cr3t https://a.b", "[redacted]", "curl -u admin:[redacted:password] https://a.b"),
+            ("curl -s --user=me:pw x", "[redacted]", "curl -s --user=me:[redacted:password] x"),
+            ("sshpass -p hunter2 ssh me@host", "[redacted]", "sshpass -p [redacted:password] ssh me@host"),
+            ("gpg --passphrase hunter2 -d x", "gpg [redacted]", "gpg --passphrase [redacted:password] -d x"),
+            ("openssl enc -k hunter2 -in x", "[redacted]", "openssl enc -k [redacted:password] -in x"),
+            ("openssl enc -pass pass:hunter2", "[redacted]", "openssl enc -pass pass:[redacted:password]"),
+        ] {
+            assert_eq!((&*cut_at_secret(text), &*redacted_text(text)), (cut, whole));
+        }
+        for text in ["curl -u $USER:$PASSWORD x", "gpg --passphrase \"$P\" x"] {
+            assert_eq!(redacted_text(text), text);
         }
         assert_eq!(cut_at_secret("git clone https://me:hunter22@example.com/x"), "git clone [redacted]");
         assert_eq!(cut_at_secret("PASSWORD=hunter22hunter22 ./run"), "[redacted]");

@@ -153,8 +153,11 @@ impl UserDirs {
             }
         };
         check(&home, checks)?;
-        for dir in [&self.config, &self.state].into_iter().flatten() {
-            check(dir, Checks::All)?;
+        if let Some(config) = &self.config {
+            check(config, Checks::All)?;
+        }
+        if let Some(state) = &self.state {
+            check(existing_part(state), Checks::All)?;
         }
         let mut place = Locations::new("/").administrator(0).home(home).variables_of_process().distrust_variables();
         if self.home.is_some() {
@@ -207,6 +210,11 @@ fn check(dir: &Path, checks: Checks) -> Result<(), UserDirError> {
         }
         _ => Ok(()),
     }
+}
+
+/// Returns the directory, or the nearest one above it that exists. The first write of state creates the others, for the user only.
+fn existing_part(dir: &Path) -> &Path {
+    dir.ancestors().find(|above| above.symlink_metadata().is_ok()).unwrap_or(dir)
 }
 
 #[cfg(unix)]

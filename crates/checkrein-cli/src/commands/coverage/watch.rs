@@ -19,6 +19,7 @@ pub(super) fn run(look: &Look, json: bool) -> Result<Exit> {
     let mut is_first = true;
     loop {
         let report = look.report()?;
+        let ids = show::ShortIds::new(&report);
         let mut out = anstream::stdout().lock();
         for call in report.calls.iter().filter(|call| matches!(call.state, State::NotJudged | State::NotObeyed)) {
             let key = (call.agent, call.session.clone(), call.call.clone(), call.digest.clone(), call.time.clone());
@@ -29,8 +30,9 @@ pub(super) fn run(look: &Look, json: bool) -> Result<Exit> {
                 serde_json::to_writer(&mut out, call).map_err(std::io::Error::from)?;
                 writeln!(out)?;
             } else {
-                write!(out, "{:<11}", call.state.name().replace('-', " "))?;
-                show::line(&mut out, call)?;
+                let reason = call.reason.as_ref().map_or("", |reason| reason.code);
+                write!(out, "{:<11}{reason:<18}", call.state.name().replace('-', " "))?;
+                show::line(&mut out, call, &ids)?;
             }
         }
         if is_first && !json {

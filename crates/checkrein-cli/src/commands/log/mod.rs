@@ -5,7 +5,7 @@
 mod show;
 
 use std::collections::VecDeque;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -18,7 +18,7 @@ use crate::exit::{self, Exit};
 
 /// Show recent decisions
 ///
-/// Shows one line per event that `checkrein hook` answered: local time, agent, tool, command, verdict, deciding hook and duration. The
+/// Shows one line per event that `checkrein hook` answered: local time, agent, tool, command, answer, duration and deciding hook. The
 /// log is on by default and has the last few thousand events. `log: false` in your hooks file turns it off.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:
@@ -113,7 +113,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
             serde_json::to_writer_pretty(&mut out, &last).map_err(std::io::Error::from)?;
             writeln!(out)?;
         } else {
-            show::entries(&mut out, last.iter())?;
+            show::entries(&mut out, last.iter(), std::io::stdout().is_terminal())?;
             if last.is_empty() {
                 super::print_note("no entry matches");
             }
@@ -121,14 +121,16 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         return Ok(exit::SUCCESS);
     }
     let mut entries: Vec<_> = last.into_iter().collect();
+    let mut has_head = std::io::stdout().is_terminal();
     loop {
         match arguments.json {
             true => entries.iter().try_for_each(|entry| {
                 serde_json::to_writer(&mut out, entry).map_err(std::io::Error::from)?;
                 writeln!(out)
             })?,
-            false => show::entries(&mut out, entries.iter())?,
+            false => show::entries(&mut out, entries.iter(), has_head)?,
         }
+        has_head &= entries.is_empty();
         out.flush()?;
         std::thread::sleep(POLL_INTERVAL);
         entries = follow.poll()?.into_iter().filter(|entry| arguments.takes(entry)).collect();

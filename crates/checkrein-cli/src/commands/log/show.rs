@@ -38,8 +38,12 @@ impl Parts {
     }
 }
 
-/// Writes entries.
-pub fn entries<'a>(out: &mut impl Write, entries: impl Iterator<Item = &'a DecisionEntry>) -> io::Result<()> {
+/// Writes entries, on a terminal below a line with the names of the columns.
+pub fn entries<'a>(
+    out: &mut impl Write,
+    entries: impl Iterator<Item = &'a DecisionEntry>,
+    has_head: bool,
+) -> io::Result<()> {
     let all: Vec<_> = entries.map(|entry| (entry, Parts::new(entry))).collect();
     let width = |part: fn(&Parts) -> &str, least: usize| {
         all.iter().map(|(_, parts)| part(parts).chars().count()).max().unwrap_or_default().max(least)
@@ -48,6 +52,10 @@ pub fn entries<'a>(out: &mut impl Write, entries: impl Iterator<Item = &'a Decis
     let tool = width(|parts| &parts.tool, 4);
     let command = width(|parts| &parts.command, 20);
     let verdict = width(|parts| &parts.verdict, 10);
+    if has_head && !all.is_empty() {
+        write!(out, "{:<19}  {:<agent$}  {:<tool$}  ", "time", "agent", "tool")?;
+        writeln!(out, "{:<command$}  {:<verdict$}  {:>9}  hook", "command", "answer", "duration")?;
+    }
     for (entry, parts) in &all {
         let style = colours::for_decision(entry.answer());
         write!(out, "{}  {:<agent$}  ", local_time(&entry.time).dimmed(), parts.agent)?;
@@ -56,6 +64,9 @@ pub fn entries<'a>(out: &mut impl Write, entries: impl Iterator<Item = &'a Decis
         write!(out, "{:>9}", duration(entry.us))?;
         if let Some(hook) = &entry.by {
             write!(out, "  {}", one_line(hook, 60))?;
+        }
+        if !entry.skipped.is_empty() {
+            write!(out, "  {}", one_line(&format!("skipped: {}", entry.skipped.join(", ")), 60).yellow())?;
         }
         if entry.repeat {
             write!(out, "  {}", "repeat".dimmed())?;

@@ -63,6 +63,9 @@ const OTHER_BLOCKS: &[&str] = &[
     "web_search_tool_result",
 ];
 
+/// Start of the result of a call that the user refused, in JSON.
+const REFUSED: &str = "\"The user doesn't want to proceed with this tool use.";
+
 #[derive(Debug)]
 struct Claude;
 
@@ -227,7 +230,7 @@ fn message(row: &Row<'_>, found: &mut Builder) -> Result<(), Odd> {
             }
             "tool_result" => result(row, &block, found)?,
             other if OTHER_BLOCKS.contains(&other) => {}
-            other => unknown = Err(Odd::Unknown(format!("block {other}"))),
+            other => unknown = Err(Odd::UnknownBlock(format!("block {other}"))),
         }
     }
     unknown
@@ -241,11 +244,13 @@ fn result(row: &Row<'_>, block: &Block<'_>, found: &mut Builder) -> Result<(), O
     let is_rejected = decision.as_ref().is_some_and(|decision| decision.decision.as_deref() == Some("reject"));
     let content = block.content.map_or("", |content| content.get());
     let is_error = block.is_error == Some(true);
-    let is_denied = row.tool_denial_kind.is_some()
-        || is_rejected
-        || is_error && (content.contains("hook error") || content.contains("doesn't want to proceed"));
+    let is_hook_error = content.starts_with("\"PreToolUse:") && content.contains(" hook error: ");
+    let is_denied =
+        row.tool_denial_kind.is_some() || is_rejected || is_error && (is_hook_error || content.starts_with(REFUSED));
     call.outcome = if is_denied {
         Outcome::Denied
+    } else if is_error && is_rejection(&call.tool, content) {
+        Outcome::Rejected
     } else {
         // An error without a mark of a denial comes from the tool.
         Outcome::Ran
@@ -255,8 +260,20 @@ fn result(row: &Row<'_>, block: &Block<'_>, found: &mut Builder) -> Result<(), O
     // Claude Code quotes the command of a hook that failed, in brackets.
     let quoted = content.split_once(" hook error: [").and_then(|(_, rest)| rest.split_once("]: "));
     let is_own = quoted.is_some_and(|(command, _)| is_own_command(command, FORMAT.agent));
-    if is_error && content.starts_with("\"PreToolUse:") && is_own {
+    if is_error && is_hook_error && is_own {
         call.hook_failure.get_or_insert(HookFailure::Failed);
     }
     Ok(())
+}
+
+/// Returns `true` if the result of a call is the agent's own error about the call, so that no hook ran. A server of tools writes its
+/// results itself, so they are no evidence.
+fn is_rejection(tool: &str, content: &str) -> bool {
+    let Some(error) = content.strip_prefix("\"<tool_use_error>") else { return false };
+    let is_of_tool = |start: &str, end: &str| {
+        error.strip_prefix(start).and_then(|rest| rest.strip_prefix(tool)).is_some_and(|rest| rest.starts_with(end))
+    };
+    !tool.starts_with("mcp__")
+        && (is_of_tool("Error: No such tool available: ", "</tool_use_error>\"")
+            || is_of_tool("InputValidationError: ", " failed due to the following issue"))
 }

@@ -32,6 +32,9 @@ const DOCUMENT_VERSION: u64 = 1;
 /// Name of the main agent.
 const LEAD: &str = "lead";
 
+/// Starts of lines of a result that checkrein wrote, in JSON.
+const DENIED: &[&str] = &["\"Denied by checkrein: ", "\\nDenied by checkrein: "];
+
 /// Content blocks without tool calls.
 const OTHER_BLOCKS: &[&str] = &["image", "redacted_thinking", "text", "thinking"];
 
@@ -114,16 +117,17 @@ fn read_message(message: &Message<'_>, subagent: Option<&Subagent>, found: &mut 
                 let id = block.tool_use_id.as_deref().ok_or(Odd::Broken)?;
                 let content = block.content.map_or("", RawValue::get);
                 let has_succeeded = content.contains("\"success\":true") || content.contains("\"success\": true");
+                // A denied command is replaced by one that prints the reason and fails, see `deny_by_command`.
+                let is_denied = DENIED.iter().any(|start| content.contains(start));
                 let outcome = match block.is_error {
-                    Some(true) => Outcome::Failed,
-                    _ if has_succeeded => Outcome::Ran,
-                    // A denied command is replaced by one that fails, see `deny_by_command`.
+                    Some(false) | None if has_succeeded => Outcome::Ran,
+                    _ if is_denied => Outcome::Denied,
                     _ => Outcome::Failed,
                 };
                 found.outcome(subagent.and_then(|subagent| subagent.id.as_deref()), id, outcome);
             }
             other if OTHER_BLOCKS.contains(&other) => {}
-            other => unknown = Err(Odd::Unknown(format!("block {other}"))),
+            other => unknown = Err(Odd::UnknownBlock(format!("block {other}"))),
         }
     }
     unknown

@@ -215,7 +215,7 @@ impl Codex {
                 Ok(())
             }
             other if OTHER_ITEMS.contains(&other) => Ok(()),
-            other => Err(Odd::Unknown(format!("response_item {other}"))),
+            other => Err(Odd::UnknownBlock(format!("response_item {other}"))),
         }
     }
 

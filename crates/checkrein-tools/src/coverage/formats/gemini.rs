@@ -49,6 +49,9 @@ struct Row<'a> {
     project_hash: Option<Cow<'a, str>>,
     #[serde(borrow)]
     start_time: Option<Cow<'a, str>>,
+    /// Messages of a file of an older version, which is one document.
+    #[serde(borrow)]
+    messages: Option<&'a RawValue>,
     #[serde(rename = "$set", borrow)]
     set: Option<&'a RawValue>,
     #[serde(rename = "type", borrow)]
@@ -116,7 +119,11 @@ impl LineReader for Gemini {
             self.has_head = true;
             let id = row.session_id.as_deref().ok_or(Odd::Broken);
             let is_known = row.project_hash.is_some() && row.start_time.is_some() && row.kind.is_none();
-            found.version(if is_known && id.is_ok() { "chat lines" } else { "without a head" });
+            found.version(match row.messages {
+                Some(_) => "one document",
+                None if is_known && id.is_ok() => "chat lines",
+                None => "without a head",
+            });
             found.id(id?);
             return Ok(());
         }

@@ -1,6 +1,6 @@
 //! The database of goose: tables `sessions` and `messages`, with the content of each message as JSON.
 //!
-//! Known from its source up to schema version 9, not observed.
+//! Observed with 1.50.0, schema version 16; older versions are known from its source. Newer versions are accepted if they have all columns.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -10,15 +10,16 @@ use serde_json::value::RawValue;
 
 use super::super::builder::{Builder, NewCall, Odd};
 use super::super::call::{Outcome, Session};
-use super::super::lines::MAX_LINE;
 use super::{Format, sqlite};
 
-/// Newest known version of the schema.
-const MAX_SCHEMA: i64 = 9;
+const SESSIONS: &str = "SELECT id, working_dir FROM sessions";
 
-const QUERY: &str = "SELECT s.id, s.working_dir, m.created_timestamp,
-    CASE WHEN length(m.content_json) <= ?1 THEN m.content_json END
-    FROM sessions s JOIN messages m ON m.session_id = s.id ORDER BY s.id, m.id";
+/// Messages in the order in which they were written.
+const MESSAGES: &str =
+    "SELECT session_id, created_timestamp, CASE WHEN length(content_json) <= ?1 THEN content_json END FROM messages";
+
+/// Text of goose about a call that a hook denied.
+const DENIED: &str = "Tool call denied by policy hook ";
 
 /// Types of content without tool calls.
 const OTHER_CONTENT: &[&str] = &[
@@ -54,6 +55,8 @@ struct Wrapped<'a> {
     status: Cow<'a, str>,
     #[serde(borrow)]
     value: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -64,48 +67,37 @@ struct Call<'a> {
     arguments: Option<&'a RawValue>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct CallResult {
-    is_error: Option<bool>,
-}
-
 pub(super) fn read(path: &Path, format: &'static Format) -> Result<Vec<Session>, String> {
-    let failed = |error: rusqlite::Error| error.to_string();
-    let connection = sqlite::open(path)?;
-    let version: Option<i64> = connection
-        .query_row("SELECT max(version) FROM schema_version", [], |row| row.get(0))
-        .map_err(|error| format!("the database has no version of its schema: {error}"))?;
-    let version = version.filter(|version| (1..=MAX_SCHEMA).contains(version)).ok_or_else(|| {
-        let found = version.map_or("none".to_owned(), |version| version.to_string());
-        format!("schema version {found} is not known to this version of checkrein")
-    })?;
-    sqlite::check_columns(&connection, "sessions", &["id", "working_dir"])?;
-    sqlite::check_columns(&connection, "messages", &["id", "session_id", "content_json", "created_timestamp"])?;
-    let mut statement = connection.prepare(QUERY).map_err(failed)?;
-    let mut rows = statement.query([i64::try_from(MAX_LINE).unwrap_or(i64::MAX)]).map_err(failed)?;
-    let mut sessions = Vec::new();
-    let mut current: Option<Builder> = None;
-    while let Some(row) = rows.next().map_err(failed)? {
-        let id: String = row.get(0).map_err(failed)?;
-        if current.as_ref().is_none_or(|found| found.session.id != id) {
-            sessions.extend(current.take().map(Builder::finish));
-            let mut found = Builder::new(format);
-            found.id(&id);
-            found.version(&format!("schema {version}"));
-            found.project(&row.get::<_, String>(1).map_err(failed)?);
-            current = Some(found);
-        }
-        let Some(found) = &mut current else { continue };
-        let time = row.get::<_, i64>(2).ok().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
-        let read = match row.get::<_, Option<String>>(3) {
+    let database = sqlite::Database::open(path)?;
+    database.check("schema_version", &["version"])?;
+    database.check("sessions", &["id", "working_dir"])?;
+    database.check("messages", &["id", "session_id", "content_json", "created_timestamp"])?;
+    let version: Option<i64> = database
+        .rows("SELECT max(version) FROM schema_version", |row| row.get(0))?
+        .pop()
+        .ok_or("the database has no version of its schema")?;
+    let version = version.ok_or("the database has no version of its schema")?;
+    let mut sessions = sqlite::Sessions::default();
+    let rows = database.rows(SESSIONS, |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+    for (id, directory) in rows {
+        let mut found = Builder::new(format);
+        found.id(&id);
+        found.version(&format!("schema {version}"));
+        found.project(&directory);
+        sessions.add(id, found);
+    }
+    database.each(MESSAGES, |row| {
+        let id: String = row.get(0)?;
+        let Some(found) = sessions.find(&id) else { return Ok(()) };
+        let time = row.get::<_, i64>(1).ok().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
+        let read = match row.get::<_, Option<String>>(2) {
             Ok(Some(content)) => message(&content, time, found),
             _ => Err(Odd::Broken),
         };
         found.count(read);
-    }
-    sessions.extend(current.map(Builder::finish));
-    Ok(sessions)
+        Ok(())
+    })?;
+    Ok(sessions.finish())
 }
 
 fn message(content: &str, time: Option<jiff::Timestamp>, found: &mut Builder) -> Result<(), Odd> {
@@ -130,13 +122,26 @@ fn message(content: &str, time: Option<jiff::Timestamp>, found: &mut Builder) ->
             "toolResponse" => {
                 let id = content.id.as_deref().ok_or(Odd::Broken)?;
                 let result = content.tool_result.ok_or(Odd::Broken)?;
-                let parsed = result.value.and_then(|value| serde_json::from_str::<CallResult>(value.get()).ok());
-                let is_error = result.status != "success" || parsed.is_some_and(|result| result.is_error == Some(true));
-                // A denial of a hook is an error, too.
-                found.outcome(None, id, if is_error { Outcome::Failed } else { Outcome::Ran });
+                // A tool that ran and failed has a result. An error is also written for a call that did not run.
+                let is_denied = result.error.is_some_and(|error| {
+                    // The text may have a code such as `-32603: ` in front.
+                    error
+                        .get()
+                        .trim_start_matches(|c: char| c.is_ascii_digit() || "\"-: ".contains(c))
+                        .starts_with(DENIED)
+                });
+                found.outcome(
+                    None,
+                    id,
+                    match &*result.status {
+                        "success" => Outcome::Ran,
+                        _ if is_denied => Outcome::Denied,
+                        _ => Outcome::Failed,
+                    },
+                );
             }
             other if OTHER_CONTENT.contains(&other) => {}
-            other => unknown = Err(Odd::Unknown(format!("content {other}"))),
+            other => unknown = Err(Odd::UnknownBlock(format!("content {other}"))),
         }
     }
     unknown

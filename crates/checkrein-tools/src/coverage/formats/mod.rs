@@ -31,6 +31,9 @@ use super::places::{self, Places, Root};
 /// Maximum size of a file that is one JSON document, in bytes.
 const MAX_DOCUMENT: u64 = 24 << 20;
 
+/// Maximum size of the first line of a file whose end is read, in bytes.
+const MAX_HEAD: u64 = 256 << 10;
+
 /// Maximum number of paths with problems that are listed.
 const MAX_PROBLEMS: usize = 20;
 
@@ -192,6 +195,13 @@ impl Format {
         let mut skips_first = false;
         if let Some(tail) = tail.filter(|tail| *tail < length) {
             use std::io::Seek as _;
+            // Some agents write the id and the version only at the start.
+            let mut head = Vec::new();
+            file.by_ref().take(MAX_HEAD).read_to_end(&mut head).map_err(|error| error.to_string())?;
+            if let Some(end) = memchr::memchr(b'\n', &head) {
+                let read = reader.line(&head[..end], &mut found);
+                found.count(read);
+            }
             file.seek(std::io::SeekFrom::Start(length - tail)).map_err(|error| error.to_string())?;
             skips_first = true;
         }
@@ -221,6 +231,7 @@ impl Format {
             found.count(Err(Odd::Broken));
             let text = "the file is damaged, or has a shape that is not known".to_owned();
             found.session.problem.get_or_insert(text);
+            found.session.calls.iter_mut().for_each(|call| call.is_unreadable = true);
         }
         found.finish()
     }
@@ -267,7 +278,7 @@ fn read_all_lines(
             }
             Line::TooLong => found.count(Err(Odd::Broken)),
         }
-        found.session.problem.is_none()
+        true
     })?;
     reader.end(found);
     Ok(())
@@ -285,12 +296,14 @@ fn merge(all: &mut Vec<Session>, more: Vec<Session>) {
         have.calls.extend(session.calls);
         have.lines += session.lines;
         have.unknown_lines += session.unknown_lines;
+        have.unknown_blocks += session.unknown_blocks;
         have.broken_lines += session.broken_lines;
         have.dropped_calls += session.dropped_calls;
         have.problem = have.problem.take().or(session.problem);
         have.project = have.project.take().or(session.project);
         have.version = have.version.take().or(session.version);
         have.surface = have.surface.take().or(session.surface);
+        have.started = have.started.take().or(session.started);
         have.notes.extend(session.notes);
         for kind in session.unknown_kinds {
             if !have.unknown_kinds.contains(&kind) {

@@ -1,22 +1,26 @@
 //! The database of OpenCode: tables `session`, `message` and `part`. A part of type `tool` has a call and its result.
 //!
-//! Known from the documents of other readers, not observed.
+//! Observed with 1.18.33.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::super::builder::{Builder, NewCall, Odd, millis};
+use super::super::builder::{Builder, NewCall, Odd, millis, name};
 use super::super::call::{Outcome, Session, Subagent};
-use super::super::lines::MAX_LINE;
 use super::{Format, sqlite};
 
-/// Sessions with their parts. The size of each part is known before its text is read.
-const QUERY: &str = "SELECT s.id, s.version, s.directory, s.parent_id, s.time_created, length(p.data),
-    CASE WHEN length(p.data) <= ?1 THEN p.data END
-    FROM session s JOIN part p ON p.session_id = s.id ORDER BY s.id, p.id";
+/// Columns of sessions. Versions without sub-agents of several types have no column `agent`.
+const SESSION: &[&str] = &["id", "version", "directory", "parent_id", "time_created"];
+
+/// Parts in the order in which they were written. The size of each one is known before its text is read.
+const PARTS: &str = "SELECT session_id, CASE WHEN length(data) <= ?1 THEN data END FROM part";
+
+/// Start of the error of a call that the plugin of checkrein denied, in JSON.
+const DENIED: &str = "\"Denied by checkrein: ";
 
 /// Types of parts without tool calls.
 const OTHER_PARTS: &[&str] = &[
@@ -51,6 +55,8 @@ struct State<'a> {
     status: Cow<'a, str>,
     #[serde(borrow)]
     input: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
     time: Option<Times>,
 }
 
@@ -59,51 +65,61 @@ struct Times {
     start: Option<i64>,
 }
 
+/// Facts about a session that its calls have.
+#[derive(Default)]
+struct About {
+    created: Option<i64>,
+    subagent: Option<Subagent>,
+}
+
 pub(super) fn read(path: &Path, format: &'static Format) -> Result<Vec<Session>, String> {
-    let failed = |error: rusqlite::Error| error.to_string();
-    let connection = sqlite::open(path)?;
-    sqlite::check_columns(&connection, "session", &["id", "version", "directory", "parent_id", "time_created"])?;
-    sqlite::check_columns(&connection, "part", &["id", "session_id", "data"])?;
-    let mut statement = connection.prepare(QUERY).map_err(failed)?;
-    let mut rows = statement.query([i64::try_from(MAX_LINE).unwrap_or(i64::MAX)]).map_err(failed)?;
-    let mut sessions = Vec::new();
-    let mut current: Option<(String, Builder)> = None;
-    while let Some(row) = rows.next().map_err(failed)? {
-        let id: String = row.get(0).map_err(failed)?;
-        if current.as_ref().is_none_or(|(open, _)| *open != id) {
-            sessions.extend(current.take().map(|(_, found)| found.finish()));
-            let mut found = Builder::new(format);
-            let parent: Option<String> = row.get(3).map_err(failed)?;
-            // Hooks of a sub-agent get the id of its own session.
-            found.id(&id);
-            if parent.is_some() {
-                found.session.notes.push("session of a sub-agent".to_owned());
-            }
-            found.version(&row.get::<_, String>(1).map_err(failed)?);
-            found.project(&row.get::<_, String>(2).map_err(failed)?);
-            current = Some((id, found));
-        }
-        let Some((_, found)) = &mut current else { continue };
-        let (created, data) = (row.get::<_, Option<i64>>(4).unwrap_or_default(), row.get::<_, Option<String>>(6));
-        let read = match data {
-            Ok(Some(data)) => part(&data, created, row.get::<_, Option<String>>(3).ok().flatten().as_deref(), found),
+    let database = sqlite::Database::open(path)?;
+    database.check("session", SESSION)?;
+    database.check("part", &["session_id", "data"])?;
+    let agent = if database.check("session", &["agent"]).is_ok() { "agent" } else { "NULL" };
+    let mut sessions = sqlite::Sessions::default();
+    let mut about: HashMap<String, About> = HashMap::new();
+    let rows = database.rows(&format!("SELECT {}, {agent} FROM session", SESSION.join(", ")), |row| {
+        let texts = (row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?);
+        Ok((
+            texts,
+            row.get::<_, Option<String>>(3)?,
+            row.get::<_, Option<i64>>(4).unwrap_or_default(),
+            row.get::<_, Option<String>>(5)?,
+        ))
+    })?;
+    for ((id, version, directory), parent, created, kind) in rows {
+        let mut found = Builder::new(format);
+        found.id(&id);
+        found.version(&version);
+        found.project(&directory);
+        // Hooks of a sub-agent get the id of its own session.
+        let subagent =
+            parent.map(|_| Subagent { id: Some(found.session.id.clone()), kind: kind.map(|kind| name(&kind)) });
+        about.insert(id.clone(), About { created, subagent });
+        sessions.add(id, found);
+    }
+    database.each(PARTS, |row| {
+        let id: String = row.get(0)?;
+        let (Some(found), Some(about)) = (sessions.find(&id), about.get(&id)) else { return Ok(()) };
+        let read = match row.get::<_, Option<String>>(1) {
+            Ok(Some(data)) => part(&data, about, found),
             _ => Err(Odd::Broken),
         };
         found.count(read);
-    }
-    sessions.extend(current.map(|(_, found)| found.finish()));
-    Ok(sessions)
+        Ok(())
+    })?;
+    Ok(sessions.finish())
 }
 
-fn part(data: &str, created: Option<i64>, parent: Option<&str>, found: &mut Builder) -> Result<(), Odd> {
+fn part(data: &str, about: &About, found: &mut Builder) -> Result<(), Odd> {
     let part: Part<'_> = serde_json::from_str(data)?;
     match &*part.kind {
         "tool" => {
             let state = part.state.ok_or(Odd::Broken)?;
             let id = part.call_id.as_deref().ok_or(Odd::Broken)?;
-            let start = state.time.and_then(|time| time.start).or(created);
-            let own = found.session.id.clone();
-            let subagent = parent.map(|_| Subagent { id: Some(own), kind: None });
+            let start = state.time.and_then(|time| time.start).or(about.created);
+            let subagent = about.subagent.clone();
             let agent = subagent.as_ref().and_then(|subagent| subagent.id.clone());
             found.call(NewCall {
                 id: Some(id),
@@ -115,6 +131,7 @@ fn part(data: &str, created: Option<i64>, parent: Option<&str>, found: &mut Buil
             let outcome = match &*state.status {
                 "completed" => Outcome::Ran,
                 // A denial of a plugin is an error, too.
+                "error" if state.error.is_some_and(|error| error.get().starts_with(DENIED)) => Outcome::Denied,
                 "error" => Outcome::Failed,
                 "pending" | "running" => Outcome::Pending,
                 other => return Err(Odd::Unknown(format!("tool status {other}"))),
@@ -123,6 +140,6 @@ fn part(data: &str, created: Option<i64>, parent: Option<&str>, found: &mut Buil
             Ok(())
         }
         other if OTHER_PARTS.contains(&other) => Ok(()),
-        other => Err(Odd::Unknown(format!("part {other}"))),
+        other => Err(Odd::UnknownBlock(format!("part {other}"))),
     }
 }

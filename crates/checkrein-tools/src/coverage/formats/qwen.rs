@@ -178,6 +178,8 @@ fn kind(agent: &str) -> Option<String> {
 
 fn outcome(parts: [Option<&str>; 3]) -> Outcome {
     match parts {
+        // Qwen Code checks the tool and its input before it calls hooks.
+        [_, Some("not_started"), Some("invalid_tool_params" | "tool_not_registered")] => Outcome::Rejected,
         [_, Some("not_started"), _] | [_, _, Some("execution_denied")] | [Some("cancelled"), ..] => Outcome::Denied,
         [Some("success" | "error"), ..] => Outcome::Ran,
         _ => Outcome::Pending,
