@@ -7,11 +7,15 @@ use checkrein_expression::{Expression, Value};
 use crate::facts::{FactContext, Facts, environment};
 
 fn facts(command: &str) -> Facts {
+    facts_in("/project/src", command)
+}
+
+fn facts_in(cwd: impl Into<std::path::PathBuf>, command: &str) -> Facts {
     let mut input = r#"{"command":"#.to_owned();
     RawJson::push_string(&mut input, command);
     input.push('}');
     let event = Event::pre_tool_use(ToolCall::new("Bash", RawJson::parse(input).unwrap()));
-    let mut context = FactContext::new("/project/src");
+    let mut context = FactContext::new(cwd);
     context.home = Some("/home/me".into());
     context.project = Some("/project".into());
     Facts::new(event, context)
@@ -487,6 +491,29 @@ fn branches() {
 }
 
 #[test]
+fn cd_into_a_directory_that_exists_succeeds() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("sub")).unwrap();
+    let expression = Expression::compile(
+        "commands.filter(c, c.program == \"ls\")[0].cwd.endsWith(\"sub\")",
+        &environment(&[EventKind::PreToolUse]),
+    )
+    .unwrap();
+    for (command, is_known) in [
+        ("cd sub; ls", true),
+        ("cd sub || exit; ls", true),
+        ("mkdir -p a/sub; cd a/sub; ls", true),
+        ("cd other/sub && ls", true),
+        ("cd other/sub; ls", false),
+        ("rmdir sub; cd sub; ls", false),
+        ("ssh host 'cd sub; ls'", false),
+    ] {
+        let found = expression.evaluate(&facts_in(dir.path(), command)).unwrap();
+        assert_eq!(matches!(found, Value::Bool(true)), is_known, "{command}: {found}");
+    }
+}
+
+#[test]
 fn packages() {
     check(
         "packages",
@@ -578,6 +605,7 @@ fn queries() {
             ("psql -c \"$(echo drop table x)\"", "drop table x"),
             ("mysql -e \"$(cat <<'E'\ndrop table x;\nE\n)\"", "drop table x"),
             ("{ echo 'begin;'; echo 'drop table users;'; } | psql", "begin, drop table users, $(…)"),
+            ("for t in a b; do echo \"DROP TABLE $t;\"; done | psql", "DROP TABLE a, DROP TABLE b, $(…) $(…)"),
             ("psql -c 'select 1; /* a */ drop/**/table x'", "select 1, drop table x"),
             ("mysql -e 'delete from t # where id=1'", "delete from t"),
             ("snow sql -q 'drop table x'", "drop table x"),

@@ -10,6 +10,7 @@ use crate::builtins::shell::expand::{UNKNOWN, is_unknown};
 use crate::builtins::shell::expanded::Expanded;
 use crate::builtins::shell::state::Values;
 use crate::builtins::shell::word::is_name;
+use crate::builtins::shell::wrappers::is_shell;
 
 /// Builtins behind which assignments in front of them stay in some shells.
 pub(super) const SPECIAL: &[&str] = &[
@@ -323,6 +324,10 @@ impl Interpreter<'_> {
 
     /// `true` if `cd` finds these directories: they exist, or a command before has made them.
     fn succeeds(&self, directories: &[PathBuf]) -> bool {
+        // `ssh host 'cd x'` finds other directories.
+        if !self.wrappers.iter().all(|wrapper| is_shell(wrapper)) {
+            return false;
+        }
         let is_made = |directory: &PathBuf| {
             self.commands.iter().filter(|command| command.name == "mkdir").any(|command| {
                 let cwd = command.cwds.first().filter(|_| command.cwd_known && command.cwds.len() == 1);
@@ -373,7 +378,7 @@ impl Interpreter<'_> {
         match moved {
             Some(moved) => {
                 self.state.cwd_known = was_known || is_absolute && !goes_back;
-                self.work.spend(256 * moved.len())?;
+                self.work.spend(256 * moved.len() + 8 * self.commands.len())?;
                 let succeeds = !goes_back && self.succeeds(&moved);
                 self.state.limit(moved, &mut self.work)?;
                 self.state.before_cd = if succeeds { None } else { Some((left, was_known)) };

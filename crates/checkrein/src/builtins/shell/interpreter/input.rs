@@ -237,6 +237,7 @@ pub(super) fn with_unknown(text: &str) -> Arc<str> {
 
 /// Returns the output of a command that prints one text or the other, or both.
 pub(super) fn either(one: Option<&str>, other: Option<&str>) -> Arc<str> {
-    let text = format!("{}{}", one.unwrap_or_default(), other.unwrap_or_default());
+    // The unknown part is behind both.
+    let text = format!("{}{}", one.unwrap_or_default().trim_end_matches(UNKNOWN), other.unwrap_or_default());
     if text.len() > LONGEST_INPUT { unknown_text() } else { with_unknown(&text) }
 }
