@@ -284,7 +284,7 @@ fn checked_out(command: &Command, directory_of_push: &Path) -> Option<Value> {
     let arguments = command.arguments();
     let subcommand = arguments.joined_subcommand();
     let is_other = CHECKS_OUT_OTHERS.iter().any(|(own, words)| *own == name && words.contains(&subcommand.as_str()));
-    let unknown = || Some(Value::unknown(format!("the branch of `{}`", command.text())));
+    let unknown = || Some(Value::unknown(format!("the branch of `{command:?}`")));
     let found = match subcommand.as_str() {
         _ if is_other => unknown(),
         "checkout" | "switch" => switched(command, arguments, subcommand == "switch"),

@@ -238,7 +238,7 @@ fn lister(command: &Command, target: &Expanded) -> Option<Command> {
 fn listed(lister: &Command, target: &Expanded, values: &mut Vec<Value>) {
     let simple = lister.simple();
     if !matches!(simple.name.as_str(), "find" | "gfind") {
-        values.push(Value::unknown(format!("the files of `{}`", lister.text())));
+        values.push(Value::unknown(format!("the files of `{lister:?}`")));
         return;
     }
     let behind = target.text.rfind(['}', ')']).map_or("", |at| &target.text[at + 1..]);
