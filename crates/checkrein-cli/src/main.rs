@@ -91,8 +91,11 @@ fn main() -> ExitCode {
         (Err(error), Some((command, _))) if error.use_stderr() && is_nearly_hook(command) => {
             return exit_code(commands::hook::report_misspelt_command(command));
         }
-        (Err(error), _) => {
+        (Err(error), called) => {
             help::print(&error, &words);
+            if error.kind() == clap::error::ErrorKind::UnknownArgument && called.is_some_and(is_unquoted) {
+                commands::print_note("put the whole command in quotes, such as `checkrein try 'git push -f'`");
+            }
             return if error.use_stderr() { exit::USAGE } else { exit::SUCCESS }.into();
         }
     };
@@ -146,6 +149,12 @@ fn command_words(mut words: &[OsString]) -> Option<(&OsString, &[OsString])> {
             [] => return None,
         };
     }
+}
+
+/// `true` if the words are a command line for `try` or `facts` that is not quoted.
+fn is_unquoted((command, rest): (&OsString, &[OsString])) -> bool {
+    let is_word = |word: &OsString| !word.to_string_lossy().starts_with('-');
+    (command == "try" || command == "facts") && rest.len() > 1 && rest.first().is_some_and(is_word)
 }
 
 /// `true` if a word is a misspelling of `hook`, and the caller may be an agent, which sends its payload to standard input.

@@ -372,7 +372,7 @@ fn new_rules_show_the_calls_that_they_would_change() {
     }
     // A recorded deny stays, and calls without a change are not shown.
     assert!(!ran.stdout.contains("rm -rf /"), "{}", ran.stdout);
-    assert!(ran.stderr.contains("left out 1 hook that are not rules"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("1 hook is not a rule and was left out"), "{}", ran.stderr);
     assert!(!place.dir.path().join("ran").exists());
     let (code, json) = place.run_json(&["replay", file, "--rule", "new.yaml", "--json"]);
     assert_eq!((code, &json["changed"], json["replayed"].as_array().unwrap().len()), (1, &3.into(), 3));

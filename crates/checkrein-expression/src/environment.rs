@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::expression::Expression;
 use crate::functions;
 use crate::types::{Function, Inner, Schema, Type};
 use crate::value::Value;
@@ -25,6 +26,8 @@ pub struct Environment {
     /// Describes where an unavailable name exists.
     describe: Option<fn(&str) -> String>,
     literal_check: Option<LiteralCheck>,
+    /// Facts that a condition around the expression has proven, as in [`Checker`](crate::check).
+    pub(crate) proven: Vec<String>,
 }
 
 /// Checks the arguments of a call that are known before any event: the name of the function, and its arguments without the
@@ -42,6 +45,7 @@ impl Environment {
             unavailable: Vec::new(),
             describe: None,
             literal_check: None,
+            proven: Vec::new(),
         }
     }
 
@@ -51,6 +55,13 @@ impl Environment {
     pub fn without(mut self, names: Vec<&'static str>, describe: fn(&str) -> String) -> Self {
         self.unavailable = names;
         self.describe = Some(describe);
+        self
+    }
+
+    /// Assumes that a condition is true. A value that it compares with null then is not null.
+    #[must_use]
+    pub fn assuming(mut self, condition: &Expression) -> Self {
+        self.proven.extend_from_slice(&condition.proven);
         self
     }
 

@@ -154,6 +154,28 @@ pub enum Problem {
         /// The cause.
         reason: String,
     },
+    /// A comparison is possible and rarely intended.
+    #[error("`{name}` is probably never \"{value}\"")]
+    Unlikely {
+        /// Text of the compared expression.
+        name: String,
+        /// The literal.
+        value: String,
+    },
+    /// A map may have no such key.
+    #[error("`{0}` fails for a call without the key")]
+    MayBeMissing(String),
+    /// An object is used as a text.
+    #[error("`{text}` is {kind}, not a text")]
+    NoText {
+        /// Text of the expression.
+        text: String,
+        /// Kind of the value.
+        kind: &'static str,
+    },
+    /// A list is used as one of its elements.
+    #[error("`{0}` is a list")]
+    IsList(String),
     /// A value may be null here.
     #[error("`{0}` may be null here")]
     MayBeNull(String),

@@ -412,6 +412,7 @@ impl<'a> Evaluation<'a> {
         let mut kept = Vec::new();
         self.inside.take();
         let mut decisive = None;
+        let mut nearest: Option<(usize, Inside)> = None;
         for element in list.elements.iter() {
             self.locals.borrow_mut().push(element.clone());
             let start = self.trace_length();
@@ -420,6 +421,13 @@ impl<'a> Evaluation<'a> {
             let steps = self.cut_trace(start);
             if self.trace.is_some() && is_decisive(kind, &result, decisive.is_some()) {
                 decisive = Some(Inside::Element { element: element.clone(), steps });
+            } else if self.trace.is_some()
+                && matches!((kind, &result), (Comprehension::Exists | Comprehension::Filter, Ok(Value::Bool(false))))
+            {
+                let held = steps.iter().filter(|step| matches!(step.value, Value::Bool(true))).count();
+                if nearest.as_ref().is_none_or(|(most, _)| held > *most) {
+                    nearest = Some((held, Inside::Element { element: element.clone(), steps }));
+                }
             }
             let is_end = matches!(
                 (kind, &result),
@@ -440,7 +448,8 @@ impl<'a> Evaluation<'a> {
                 (_, Ok(other)) => return Err(Failure { span: body.span, kind: wrong_type("a bool", &other) }),
             }
         }
-        self.inside.replace(decisive);
+        // Without a decisive element, the one for which most parts held explains the result best.
+        self.inside.replace(decisive.or(nearest.map(|(_, inside)| inside)));
         let is_quantifier = !matches!(kind, Comprehension::Map | Comprehension::Filter);
         // Two matches decide, even if other elements are unknown or failed.
         if kind == Comprehension::ExistsOne && found > 1 {

@@ -73,6 +73,6 @@ pub use syntax::Span;
 pub use template::Template;
 #[doc(hidden)]
 pub use testing::exercise;
-pub use types::{Field, Function, Inner, Method, Schema, Type};
+pub use types::{Field, Fit, Format, Function, Inner, Method, Schema, Type};
 pub use value::{List, Object, PartialText, Unknown, Value};
 pub use variables::Variables;

@@ -115,7 +115,11 @@ impl Prefilter {
     pub fn excludes(&self, facts: &dyn Object) -> bool {
         let Value::List(list) = facts.field(self.list) else { return false };
         let is_excluded = |element: &Value| match element {
-            Value::Object(object) => !self.demands.iter().any(|demand| may_meet(&**object, demand)),
+            Value::Object(object) => {
+                // Demands of one rule usually begin with the same field.
+                let mut first = None;
+                !self.demands.iter().any(|demand| may_meet(&**object, demand, &mut first))
+            }
             _ => false,
         };
         list.rest.is_none() && list.elements.iter().all(is_excluded)
@@ -130,12 +134,17 @@ fn element_fields(facts: &'static Schema, list: usize) -> Option<&'static [Field
 }
 
 /// `true` unless a field has another text, and all fields before it are known.
-fn may_meet(object: &dyn Object, demand: &Demand) -> bool {
+///
+/// `read` is the field that was read last, with its value.
+fn may_meet(object: &dyn Object, demand: &Demand, read: &mut Option<(usize, Value)>) -> bool {
     for (field, texts) in demand {
-        match object.field(*field) {
-            Value::String(own) if texts.contains(&own) => {}
-            Value::Bool(true) if texts.iter().any(|text| **text == *TRUE) => {}
-            Value::String(_) | Value::Bool(_) => return false,
+        if read.as_ref().is_none_or(|(known, _)| known != field) {
+            *read = Some((*field, object.field(*field)));
+        }
+        match read {
+            Some((_, Value::String(own))) if texts.contains(own) => {}
+            Some((_, Value::Bool(true))) if texts.iter().any(|text| **text == *TRUE) => {}
+            Some((_, Value::String(_) | Value::Bool(_))) => return false,
             _ => return true,
         }
     }

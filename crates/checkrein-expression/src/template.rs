@@ -45,7 +45,12 @@ impl Template {
             let end = end_of_expression(&text[start..])
                 .map(|length| start + length)
                 .ok_or_else(|| Error::new(Span::new(dollar, start), Problem::UnclosedInterpolation))?;
-            let expression = Expression::compile(&text[start..end], environment).map_err(|mut error| {
+            let compiled = Expression::compile(&text[start..end], environment);
+            let compiled = compiled.and_then(|expression| match expression.no_text() {
+                Some(error) => Err(error),
+                None => Ok(expression),
+            });
+            let expression = compiled.map_err(|mut error| {
                 let shift = u32::try_from(start).unwrap_or(u32::MAX);
                 error.span.start = error.span.start.saturating_add(shift);
                 error.span.end = error.span.end.saturating_add(shift);

@@ -6,16 +6,25 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use crate::{
-    Environment, Expression, FailureKind, Field, Inside, List, Method, Object, PartialText, Schema, Step, Template,
-    Type, Unknown, Value, Variables,
+    Environment, Expression, FailureKind, Field, Fit, Format, Inside, List, Method, Object, PartialText, Schema, Step,
+    Template, Type, Unknown, Value, Variables,
+};
+
+static PROGRAM: Format = Format {
+    fit: |text| match (text.contains('/'), text.contains(' ')) {
+        (true, _) => Fit::Never("use `path`".to_owned()),
+        (_, true) => Fit::Unlikely("it is one word".to_owned()),
+        _ => Fit::Fits,
+    },
 };
 
 static COMMAND: Schema = Schema {
     name: "command",
     doc: "",
     fields: &[
-        Field { name: "program", kind: Type::String, doc: "" },
+        Field { name: "program", kind: Type::Format(&PROGRAM), doc: "" },
         Field { name: "args", kind: Type::list(&Type::String), doc: "" },
+        Field { name: "options", kind: Type::map(&Type::String), doc: "" },
     ],
     methods: &[],
 };
@@ -49,6 +58,7 @@ static FACTS: Schema = Schema {
         Field { name: "history", kind: Type::Object(&HISTORY), doc: "" },
         Field { name: "secret", kind: Type::Bool, doc: "" },
         Field { name: "prompt", kind: Type::String, doc: "" },
+        Field { name: "hour", kind: Type::Range(0, 23), doc: "" },
     ],
     methods: &[Method { name: "mode", parameters: &[Type::String], result: Type::Int, doc: "" }],
 };
@@ -268,7 +278,7 @@ fn invalid_expressions_are_rejected_with_help() {
         ("commands.exists(c)", "`exists` takes a name and an expression, such as `list.exists(x, x == 1)`"),
         ("{1: 2}", "keys of a map must be strings in quotes"),
         ("tol == \"x\"", "unknown name `tol`; did you mean `tool`?"),
-        ("commands.exists(c, c.prog == \"x\")", "`command` has no field `prog`; known names: program, args"),
+        ("commands.exists(c, c.prog == \"x\")", "`command` has no field `prog`; known names: program, args, options"),
         ("history.cuont(\"x\")", "`history` has no method `cuont`; did you mean `count`?"),
         ("tool.startswith(\"x\")", "a string has no method `startswith`; did you mean `startsWith`?"),
         ("siez(tool)", "unknown function `siez`; known names: string, int, mode"),
@@ -288,6 +298,37 @@ fn invalid_expressions_are_rejected_with_help() {
             "this comparison is always false: `kind` is never \"edti\"; did you mean `edit`?",
         ),
         ("1 in [\"a\"]", "this comparison is always false: a whole number is never equal to a string"),
+        ("hour > 30", "this comparison is always false: `hour` is from 0 to 23"),
+        ("-1 == hour", "this comparison is always false: `hour` is from 0 to 23"),
+        ("hour + 1 < \"a\"", "`<` does not apply to a whole number and a string"),
+        ("\"a\" == \"b\"", "this comparison is always false: both sides are literals"),
+        ("1 != 2", "this comparison is always true: both sides are literals"),
+        (
+            "commands.exists(c, c.program == \"/usr/bin/git\")",
+            "this comparison is always false: `c.program` is never \"/usr/bin/git\"; use `path`",
+        ),
+        ("commands.exists(c, \"x\" == c.options[\"-o\"])", MISSING),
+        ("commands.exists(c, \"-a\" in c.options && c.options[\"-o\"] == \"x\")", MISSING),
+        ("commands.exists(c, \"-o\" in c.options || c.options[\"-o\"] == \"x\")", MISSING),
+        (
+            "commands.exists(c, c.options.force == \"x\")",
+            "`c.options.force` fails for a call without the key; test it first: `\"force\" in c.options && …`",
+        ),
+        (
+            "commands.program == \"git\"",
+            "`commands` is a list; write a condition for its elements, such as `commands.exists(x, x.program == …)`",
+        ),
+        ("commands.exists(c, c.args.contains(\"-f\"))", "`c.args` is a list; write `\"-f\" in c.args`"),
+        (
+            "commands.exists(c, c.args.startsWith(\"-f\"))",
+            "`c.args` is a list; write `c.args.exists(x, x.startsWith(\"-f\"))`",
+        ),
+        ("commands.exists(c, c.args.has(\"-f\"))", "`c.args` is a list; write `\"-f\" in c.args`"),
+        ("tool.toLowerCase() == \"x\"", "a string has no method `toLowerCase`; did you mean `lower`?"),
+        ("commands.length() == 1", "a list of `command` has no method `length`; did you mean `size`?"),
+        ("tool == \"a\" and tool == \"b\"", "expected an operator or the end, found `and`; write `&&`"),
+        ("(tool == \"a\" OR tool == \"b\")", "expected `)`, found `OR`; write `||`"),
+        ("not secret", "expected an operator or the end, found `secret`; write `!`"),
         ("tool && true", "expected a bool, found a string"),
         ("tool + 1", "`+` does not apply to a string and a whole number"),
         ("!tool", "expected a bool, found a string"),
@@ -311,6 +352,64 @@ fn invalid_expressions_are_rejected_with_help() {
     ] {
         assert_eq!(shown(text), format!("error: {message}"), "{text}");
     }
+}
+
+const MISSING: &str = "`c.options[\"-o\"]` fails for a call without the key; test it first: `\"-o\" in c.options && …`";
+
+#[test]
+fn tested_keys_and_other_maps_need_no_test() {
+    for text in [
+        "commands.exists(c, \"-o\" in c.options && c.options[\"-o\"] == \"x\")",
+        "commands.exists(c, '-o' in c.options && c.options[\"-o\"] == \"x\")",
+        "commands.exists(c, has(c.options.o) && c.options.o == \"x\")",
+        "commands.exists(c, !(\"-o\" in c.options) || c.options[\"-o\"] == \"x\")",
+        "commands.exists(c, c.options.exists(name, c.options[name] == \"x\"))",
+        "commands.exists(c, (\"-o\" in c.options ? c.options[\"-o\"] : \"\") == \"x\")",
+        "input.command == \"x\"",
+        "{\"a\": 1}[\"a\"] == params.limit",
+    ] {
+        assert!(Expression::compile(text, &environment()).is_ok(), "{text}: {}", shown(text));
+    }
+    // The name of an inner value does not inherit what is proven about an outer one.
+    let text = "subagent != null && [subagent].exists(subagent, subagent.id == \"x\")";
+    let text = text.replace("[subagent]", "[null, subagent]");
+    assert!(shown(&text).contains("may be null"), "{}", shown(&text));
+}
+
+#[test]
+fn unlikely_values_are_warnings() {
+    let warnings = |text: &str| {
+        let expression = Expression::compile(text, &environment()).unwrap();
+        expression.warnings().iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let expected = ["`c.program` is probably never \"git push\"; it is one word"];
+    assert_eq!(warnings("commands.exists(c, c.program == \"git push\")"), expected);
+    assert_eq!(warnings("commands.exists(c, c.program in [\"git\", \"git push\"])"), expected);
+    assert!(warnings("commands.exists(c, c.program == \"git\")").is_empty());
+}
+
+#[test]
+fn templates_use_what_the_condition_has_proven() {
+    let condition = Expression::condition("tool == \"Task\" && subagent != null", &environment()).unwrap();
+    let text = "by ${subagent.id}";
+    assert!(Template::compile(text, &environment()).is_err());
+    assert!(Template::compile(text, &environment().assuming(&condition)).is_ok());
+    let other = Expression::condition("tool == \"Task\" || subagent != null", &environment()).unwrap();
+    assert!(Template::compile(text, &environment().assuming(&other)).is_err());
+}
+
+#[test]
+fn objects_are_no_texts() {
+    let error = |text: &str| Template::compile(text, &environment()).unwrap_err().to_string();
+    assert_eq!(
+        error("runs ${commands}"),
+        "`commands` is a list of objects, not a text; write a text, such as `commands.map(x, x.program)`"
+    );
+    assert_eq!(
+        error("runs ${commands[0]}"),
+        "`commands[0]` is an object, not a text; write a text, such as `commands[0].program`"
+    );
+    assert!(Template::compile("${commands[0].args}", &environment()).is_ok());
 }
 
 #[test]
@@ -398,7 +497,13 @@ fn traces_show_the_element_that_decided() {
         ),
         ("[1, 2].exists(x, x == 2)", "[1, 2].exists(x, x == 2) = true [2: x = 2; x == 2 = true]"),
         ("[1, 2].all(x, x == 2)", "[1, 2].all(x, x == 2) = false [1: x = 1; x == 2 = false]"),
-        ("[1, 2].exists(x, x == 3)", "[1, 2].exists(x, x == 3) = false"),
+        // Without a match, the element for which most parts hold.
+        ("[1, 2].exists(x, x == 3)", "[1, 2].exists(x, x == 3) = false [1: x = 1; x == 3 = false]"),
+        (
+            "[1, 5, 2].exists(x, x > 4 && x < 5)",
+            "[1, 5, 2].exists(x, x > 4 && x < 5) = false [5: x = 5; x > 4 = true; x = 5; x < 5 = false; \
+             x > 4 && x < 5 = false]",
+        ),
         (
             "[1].exists(x, [2].exists(y, x + 1 == y))",
             "[1].exists(x, [2].exists(y, x + 1 == y)) = true [1: [2].exists(y, x + 1 == y) = true \

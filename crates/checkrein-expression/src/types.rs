@@ -24,6 +24,10 @@ pub enum Type {
     String,
     /// One of these texts.
     OneOf(&'static [&'static str]),
+    /// A text in a format.
+    Format(&'static Format),
+    /// A whole number from the first to the second.
+    Range(i64, i64),
     /// A list.
     List(Inner),
     /// A map with strings as keys.
@@ -82,6 +86,23 @@ impl Type {
         Self::Nullable(Inner::Static(own))
     }
 
+    /// Returns the type without the limits of its values.
+    pub(crate) fn general(self) -> Self {
+        match self {
+            Self::OneOf(_) | Self::Format(_) => Self::String,
+            Self::Range(..) => Self::Int,
+            other => other,
+        }
+    }
+
+    fn is_text(&self) -> bool {
+        matches!(self, Self::String | Self::OneOf(_) | Self::Format(_))
+    }
+
+    fn is_whole(&self) -> bool {
+        matches!(self, Self::Int | Self::Range(..))
+    }
+
     pub(crate) fn list_of(element: Self) -> Self {
         Self::List(element.into())
     }
@@ -97,12 +118,15 @@ impl Type {
     /// `true` if a value of type `other` can be used where this type is expected.
     pub fn accepts(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Any, _) | (_, Self::Any) | (Self::String, Self::OneOf(_)) | (Self::OneOf(_), Self::String) => true,
+            (Self::Any, _) | (_, Self::Any) => true,
+            (Self::OneOf(own), Self::OneOf(other)) => own == other,
+            (own, other) if own.is_text() && other.is_text() => true,
+            (own, other) if own.is_whole() && other.is_whole() => true,
             (Self::Nullable(_), Self::Null) => true,
             (Self::Nullable(own), Self::Nullable(other)) => own.accepts(other),
             (Self::Nullable(own), other) => own.accepts(other),
             (Self::List(own), Self::List(other)) | (Self::Map(own), Self::Map(other)) => own.accepts(other),
-            (Self::Double, Self::Int) => true,
+            (Self::Double, other) if other.is_whole() => true,
             (own, other) => own == other,
         }
     }
@@ -123,7 +147,9 @@ impl Type {
                 Self::Nullable(_) | Self::Any => other,
                 other => Self::Nullable(other.into()),
             },
-            (own, other) if own.accepts(&other) && !matches!(own, Self::OneOf(_)) => own,
+            (own, other) if own.is_text() && other.is_text() => Self::String,
+            (own, other) if own.is_whole() && other.is_whole() => Self::Int,
+            (own, other) if own.accepts(&other) => own,
             (own, other) if other.accepts(&own) => other,
             _ => Self::Any,
         }
@@ -136,9 +162,9 @@ impl fmt::Display for Type {
             Self::Any => f.write_str("any value"),
             Self::Null => f.write_str("null"),
             Self::Bool => f.write_str("a bool"),
-            Self::Int => f.write_str("a whole number"),
+            Self::Int | Self::Range(..) => f.write_str("a whole number"),
             Self::Double => f.write_str("a number"),
-            Self::String | Self::OneOf(_) => f.write_str("a string"),
+            Self::String | Self::OneOf(_) | Self::Format(_) => f.write_str("a string"),
             Self::List(element) => write!(f, "a list of {}", plural(element)),
             Self::Map(_) => f.write_str("a map"),
             Self::Object(schema) => write!(f, "`{}`", schema.name),
@@ -151,12 +177,41 @@ fn plural(own: &Type) -> String {
     match own {
         Type::Any => "values".to_owned(),
         Type::Bool => "bools".to_owned(),
-        Type::Int => "whole numbers".to_owned(),
+        Type::Int | Type::Range(..) => "whole numbers".to_owned(),
         Type::Double => "numbers".to_owned(),
-        Type::String | Type::OneOf(_) => "strings".to_owned(),
+        Type::String | Type::OneOf(_) | Type::Format(_) => "strings".to_owned(),
         Type::List(_) => "lists".to_owned(),
         Type::Map(_) => "maps".to_owned(),
         other => other.to_string(),
+    }
+}
+
+/// Format of a text, for literals that an expression compares with it.
+pub struct Format {
+    /// Judges a literal.
+    pub fit: fn(&str) -> Fit,
+}
+
+/// Result of [`Format::fit`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fit {
+    /// The text can have this value.
+    Fits,
+    /// The text rarely has this value. Help for a warning.
+    Unlikely(String),
+    /// The text never has this value. Help for an error.
+    Never(String),
+}
+
+impl PartialEq for Format {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl fmt::Debug for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Format")
     }
 }
 

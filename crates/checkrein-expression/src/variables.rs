@@ -12,6 +12,7 @@ pub struct Variables {
     pub(crate) nodes: Vec<Node>,
     /// Names and texts, in the order of `nodes`.
     texts: Vec<(String, String)>,
+    warnings: Vec<(String, Error)>,
 }
 
 impl Variables {
@@ -29,7 +30,7 @@ impl Variables {
             references(&parsed, &mut uses);
             waiting.push((name, text, parsed, uses));
         }
-        let (mut nodes, mut texts) = (Vec::new(), Vec::new());
+        let (mut nodes, mut texts, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
         while !waiting.is_empty() {
             let is_ready = |uses: &[String]| {
                 let is_waiting = |used: &String| waiting.iter().any(|(name, ..)| *name == used);
@@ -40,12 +41,18 @@ impl Variables {
                 return Err(((*name).clone(), Error::new(parsed.span, Problem::Cycle((*name).clone()))));
             };
             let (name, text, parsed, _) = waiting.remove(next);
-            let (node, own) = check(&parsed, environment, text).map_err(|error| (name.clone(), error))?;
-            environment.variables.push((name.clone(), own));
-            nodes.push(node);
+            let checked = check(&parsed, environment, text).map_err(|error| (name.clone(), error))?;
+            environment.variables.push((name.clone(), checked.result));
+            warnings.extend(checked.warnings.into_iter().map(|warning| (name.clone(), warning)));
+            nodes.push(checked.node);
             texts.push((name.clone(), text.clone()));
         }
-        Ok(Self { nodes, texts })
+        Ok(Self { nodes, texts, warnings })
+    }
+
+    /// Names of variables, and parts of them that are valid and rarely intended.
+    pub fn warnings(&self) -> &[(String, Error)] {
+        &self.warnings
     }
 
     /// Name of a variable, by its index in a trace.

@@ -31,14 +31,18 @@ fn add_rule(text: &mut String, rule: &HookSpec) {
     let (decision, reason) = spec.decision.as_ref().unwrap();
     writeln!(text, "\n## `{name}`\n\n{}\n", rule.description.as_deref().unwrap_or_default()).unwrap();
     writeln!(text, "Decision: {}. {reason}.", decision.name()).unwrap();
-    if rule.state != HookState::Ready {
+    let is_described = rule.description.as_deref().is_some_and(|text| text.contains("Off unless it is selected"));
+    if rule.state != HookState::Ready && !is_described {
         text.push_str("\nThe rule is off until a file selects it.\n");
     }
     text.push_str("\n| call | result |\n|---|---|\n");
     let report = rule_tests::run(rule, false).unwrap();
-    for test in &report.tests {
+    for (test, written) in report.tests.iter().zip(&spec.tests) {
         let result = if test.want == Effect::None { "no decision".to_owned() } else { test.want.to_string() };
-        writeln!(text, "| {} | {result} |", code(&test.call)).unwrap();
+        let scene = rule_tests::scene(written);
+        let scene: String =
+            scene.iter().map(|(key, value)| format!("; {}: {}", key.replace('_', " "), code(value))).collect();
+        writeln!(text, "| {}{scene} | {result} |", code(&test.call)).unwrap();
     }
 }
 

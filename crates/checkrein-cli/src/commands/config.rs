@@ -231,7 +231,12 @@ pub fn explain_one(
         let source = &hook.info.source;
         (&hook.info.id, &source.file, source.line) == (&record.id, &record.source.file, record.source.line)
     };
-    let hook = loaded.hooks.iter().find(is_its)?.clone();
+    explain_hook(dialect, loaded.hooks.iter().find(is_its)?, dir, event)
+}
+
+/// Explains one hook.
+pub fn explain_hook(dialect: &'static Dialect, hook: &HookSpec, dir: &Path, event: &Event) -> Option<ExplainedHook> {
+    let hook = hook.clone();
     let engine = checkrein_tools::own_program::engine_builder().settle_as(dialect).cwd(dir).hooks([hook]).build();
     engine.explain(event).pop()
 }

@@ -88,6 +88,9 @@ fn find(name: &str) -> Result<&'static Pack> {
     })
 }
 
+/// Part of the description of a rule that is off.
+const OFF: &str = "Off unless it is selected";
+
 fn show(out: &mut impl Write, pack: &Pack) -> std::io::Result<()> {
     writeln!(out, "{}  {}", pack.name.bold(), pack.description)?;
     for (name, value) in pack.params() {
@@ -95,10 +98,11 @@ fn show(out: &mut impl Write, pack: &Pack) -> std::io::Result<()> {
     }
     for rule in pack.rules() {
         let (word, off) = (decision(&rule), rule.state == HookState::Disabled);
-        let state = if off { " (off until it is selected)" } else { "" };
+        let description = rule.description.as_deref().unwrap_or_default();
+        let state = if off && !description.contains(OFF) { " (off until it is selected)" } else { "" };
         let length = 8 + rule.info.id.chars().count();
         let line = format!("  {} {}", format!("{word:5}").yellow(), rule.info.id.bold());
-        let text = format!("{}{state}", rule.description.as_deref().unwrap_or_default());
+        let text = format!("{description}{state}");
         layout::line_with_text(out, &line, length, &text)?;
     }
     Ok(())

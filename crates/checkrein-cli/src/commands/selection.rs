@@ -5,7 +5,7 @@
 use checkrein::dialects::HandlerSpec;
 use checkrein::engine::ExplainedHook;
 use checkrein::hook::{HookState, SkipReason};
-use checkrein::policy::Part;
+use checkrein::policy::{Part, describe_unknown};
 use checkrein::{Event, FailurePolicy, HookSpec};
 use serde_json::{Value, json};
 
@@ -49,7 +49,7 @@ pub fn rule_state(planned: &ExplainedHook) -> Option<RuleState> {
             Ok(true) => RuleState::Applies,
             Ok(false) => RuleState::DoesNotApply,
             Err(_) if is_open(planned) => RuleState::DoesNotApply,
-            Err(fact) => RuleState::Unknown(format!("`{}` is known only when the command runs", fact.0)),
+            Err(fact) => RuleState::Unknown(describe_unknown(fact)),
         },
         Err(why) => RuleState::Unknown(why.clone()),
     })
@@ -84,9 +84,35 @@ pub fn deciding_part(planned: &ExplainedHook) -> Option<String> {
     let parts = &evaluation.parts;
     let is_element = |part: &Part| part.text == "element";
     let element = parts.iter().position(is_element);
-    let condition = element.and_then(|at| parts.get(at + 1)).or_else(|| parts.first())?;
+    let first = element.map_or(0, |at| at + 1);
+    let condition = match parts.get(first).or_else(|| parts.first())? {
+        whole if whole.value == "false" => false_part(whole, parts.get(first..).unwrap_or_default()),
+        whole => whole,
+    };
     let subject = element.and_then(|at| parts.get(at)).map(|part| format!("{}: ", part.value)).unwrap_or_default();
     Some(format!("{subject}{} = {}", shortened(&condition.text), condition.value))
+}
+
+/// Returns the innermost part that made a condition false. A condition with several false alternatives is returned as a whole.
+fn false_part<'p>(whole: &'p Part, parts: &'p [Part]) -> &'p Part {
+    let is_inside =
+        |inner: &Part, outer: &Part| inner.text.len() < outer.text.len() && outer.text.contains(&inner.text);
+    let is_candidate = |part: &&Part| part.depth == whole.depth && part.value == "false" && is_inside(part, whole);
+    let inner: Vec<_> = parts.iter().take_while(|part| part.depth >= whole.depth).filter(is_candidate).collect();
+    // Parts that no other part contains are the operands of the condition.
+    let mut outermost = inner.iter().filter(|part| !inner.iter().any(|other| is_inside(part, other)));
+    match (outermost.next(), outermost.next()) {
+        (Some(only), None) => false_part(only, parts),
+        _ => whole,
+    }
+}
+
+/// Label that a rule sets, if it applies.
+pub fn label(planned: &ExplainedHook) -> Option<&str> {
+    match &planned.hook.handler {
+        HandlerSpec::Rule(rule) if rule_state(planned) == Some(RuleState::Applies) => rule.label.as_deref(),
+        _ => None,
+    }
 }
 
 /// `true` for a rule of a pack.
@@ -132,7 +158,7 @@ fn one_line(text: &str) -> String {
 pub fn why(planned: &ExplainedHook) -> String {
     match rule_state(planned) {
         Some(RuleState::Applies) => return "its condition is true".to_owned(),
-        Some(RuleState::DoesNotApply) => return "its condition is false, or unknown with `unknown: open`".to_owned(),
+        Some(RuleState::DoesNotApply) => return why_not_true(planned),
         Some(RuleState::Unknown(why)) => return format!("its condition cannot be decided: {why}"),
         None => {}
     }
@@ -146,6 +172,22 @@ pub fn why(planned: &ExplainedHook) -> String {
         (Some(condition), Some(why)) => {
             format!("{matcher}; condition `{}` cannot be decided ({why}), so it runs", condition.text())
         }
+    }
+}
+
+/// Reason why the condition of a rule has no effect: the part that is false, or the unknown fact.
+fn why_not_true(planned: &ExplainedHook) -> String {
+    if let Some(Ok(evaluation)) = &planned.evaluation
+        && let Err(fact) = &evaluation.value
+    {
+        return format!(
+            "its condition is unknown, which has no effect with `unknown: open`: {}",
+            describe_unknown(fact)
+        );
+    }
+    match deciding_part(planned) {
+        Some(part) => format!("its condition is false: {part}"),
+        None => "its condition is false".to_owned(),
     }
 }
 

@@ -142,6 +142,14 @@ impl HookSpec {
         !self.background && !self.info.dry_run
     }
 
+    /// `true` unless the hook is a rule with notes only, which cannot keep a call from running.
+    pub fn can_guard(&self) -> bool {
+        match &self.handler {
+            HandlerSpec::Rule(rule) => rule.can_guard(),
+            _ => true,
+        }
+    }
+
     /// `true` if the hook guards events of this kind: the agent waits for its permission.
     pub fn guards(&self, kind: &EventKind) -> bool {
         self.decides() && self.dialect.is_gate(kind)
@@ -163,7 +171,11 @@ impl HookSpec {
         let fixed = self.dialect.row(kind).and_then(|row| row.failure_policy);
         let on_timeout = if failure == FailureKind::Timeout { self.info.on_timeout } else { None };
         let own = fixed.or(on_timeout).or(self.info.on_failure);
-        let effect = own.unwrap_or_else(|| self.dialect.failure_effect(kind, failure));
+        let effect = match own {
+            Some(effect) => effect,
+            None if !self.can_guard() => FailurePolicy::Open,
+            None => self.dialect.failure_effect(kind, failure),
+        };
         self.dialect.rules.blocks.possible_effect(effect, kind.contract())
     }
 

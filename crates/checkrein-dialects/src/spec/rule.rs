@@ -98,6 +98,13 @@ impl RuleSpec {
             || !self.rewrite.is_empty()
     }
 
+    /// `true` if the rule can keep a call from running as it is, alone or by its label. A rule with notes only cannot.
+    pub fn can_guard(&self) -> bool {
+        self.label.is_some()
+            || !self.rewrite.is_empty()
+            || self.decision.as_ref().is_some_and(|(decision, _)| *decision != RuleDecision::Allow)
+    }
+
     /// `true` if the rule sets a label or a text has the name `history`. Events are then recorded.
     pub fn uses_history(&self) -> bool {
         self.label.is_some() || self.mentions("history") || self.mentions("session.turn")

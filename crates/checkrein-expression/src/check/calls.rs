@@ -1,7 +1,7 @@
 //! Calls of functions and methods, and comprehensions.
 
-use super::suggest::did_you_mean;
-use super::{Checked, Checker, constant_value, node, wrong_type};
+use super::suggest::{did_you_mean, usual_name};
+use super::{Checker, Typed, constant_value, node, wrong_type};
 use crate::error::{Error, Problem};
 use crate::node::{Node, NodeKind, Search};
 use crate::pattern::{Globs, Pattern};
@@ -16,28 +16,28 @@ const MATCHES: &str = "matches";
 const GLOBS: &str = "globs";
 
 impl Checker<'_> {
-    pub(super) fn call(&mut self, span: Span, object: Option<&Expr>, name: &Name, arguments: &[Expr]) -> Checked {
+    pub(super) fn call(&mut self, span: Span, object: Option<&Expr>, name: &Name, arguments: &[Expr]) -> Typed {
         let Some(object) = object else {
             // Methods of the facts are called as functions.
             let methods = self.environment.facts.methods;
             let Some(index) = methods.iter().position(|method| method.name == name.text) else {
                 return self.function(span, None, name, arguments);
             };
-            let checked = self.arguments(name, arguments, methods[index].parameters)?;
+            let checked = self.arguments(span, name, arguments, methods[index].parameters)?;
             self.check_literals(name, &checked, 0)?;
             let kind = NodeKind::FactMethod { index, arguments: checked };
             return node(span, kind, methods[index].result.clone());
         };
         if let Some(search) = Search::from_name(&name.text) {
             let [part] = count(name, arguments)?;
-            let text = Box::new(self.typed(object, &Type::String)?);
+            let text = Box::new(self.text_of(object, name, part)?);
             let part = Box::new(self.typed(part, &Type::String)?);
             return node(span, NodeKind::Search { search, text, part }, Type::Bool);
         }
         match name.text.as_str() {
             MATCHES => {
                 let [pattern] = count(name, arguments)?;
-                let text = Box::new(self.typed(object, &Type::String)?);
+                let text = Box::new(self.text_of(object, name, pattern)?);
                 let texts = self.literals(MATCHES, pattern)?;
                 let text_of_pattern = texts.first().map_or("", String::as_str);
                 let pattern = Pattern::new(text_of_pattern).map_err(|problem| Error::new(pattern.span, problem))?;
@@ -45,7 +45,7 @@ impl Checker<'_> {
             }
             GLOBS => {
                 let [patterns] = count(name, arguments)?;
-                let text = Box::new(self.typed(object, &Type::String)?);
+                let text = Box::new(self.text_of(object, name, patterns)?);
                 let texts = self.literals(GLOBS, patterns)?;
                 let patterns = Globs::new(&texts).map_err(|problem| Error::new(patterns.span, problem))?;
                 return node(span, NodeKind::Globs { text, patterns: Box::new(patterns) }, Type::Bool);
@@ -57,13 +57,32 @@ impl Checker<'_> {
             Type::Nullable(_) => Err(self.may_be_null(object)),
             Type::Object(schema) => {
                 let (index, method) = find_method(schema, name)?;
-                let arguments = self.arguments(name, arguments, method.parameters)?;
+                let arguments = self.arguments(span, name, arguments, method.parameters)?;
                 self.check_literals(name, &arguments, 0)?;
                 let kind = NodeKind::Method { object: Box::new(checked), index, arguments };
                 node(span, kind, method.result.clone())
             }
             _ => self.function(span, Some((object, &own)), name, arguments),
         }
+    }
+
+    /// Checks the receiver of a method of texts. A list of texts needs another form.
+    fn text_of(&mut self, object: &Expr, name: &Name, argument: &Expr) -> Result<Node, Error> {
+        let (_, own) = self.expression(object)?;
+        match own.non_null() {
+            Type::List(_) => Err(self.is_list(object, name, argument)),
+            _ => self.typed(object, &Type::String),
+        }
+    }
+
+    /// Returns the error for a method of texts that is called on a list.
+    fn is_list(&self, object: &Expr, name: &Name, argument: &Expr) -> Error {
+        let (list, argument) = (self.text(object), self.text(argument));
+        let help = match name.text.as_str() {
+            "contains" | "includes" | "has" => format!("write `{argument} in {list}`"),
+            other => format!("write `{list}.exists(x, x.{other}({argument}))`"),
+        };
+        Error::new(object.span, Problem::IsList(list)).help(help)
     }
 
     /// Returns the texts of a pattern or of a list of patterns, which must be known before any event.
@@ -83,11 +102,25 @@ impl Checker<'_> {
         }
     }
 
-    fn arguments(&mut self, name: &Name, arguments: &[Expr], parameters: &[Type]) -> Result<Vec<Node>, Error> {
+    fn arguments(
+        &mut self,
+        span: Span,
+        name: &Name,
+        arguments: &[Expr],
+        parameters: &[Type],
+    ) -> Result<Vec<Node>, Error> {
         if arguments.len() != parameters.len() {
             return Err(wrong_count(name, parameters.len(), arguments.len()));
         }
-        arguments.iter().zip(parameters).map(|(argument, expected)| self.typed(argument, expected)).collect()
+        let mut nodes = Vec::with_capacity(arguments.len());
+        for (argument, expected) in arguments.iter().zip(parameters) {
+            let checked = self.typed(argument, expected)?;
+            if let Some(value) = constant_value(&checked) {
+                self.fits(span, false, name.span, expected, &value)?;
+            }
+            nodes.push(checked);
+        }
+        Ok(nodes)
     }
 
     /// Checks the arguments that are constants, without the receiver.
@@ -106,9 +139,14 @@ impl Checker<'_> {
     }
 
     /// Checks the call of a function, or of a function that is called as a method of its first argument.
-    fn function(&mut self, span: Span, receiver: Option<(&Expr, &Type)>, name: &Name, arguments: &[Expr]) -> Checked {
+    fn function(&mut self, span: Span, receiver: Option<(&Expr, &Type)>, name: &Name, arguments: &[Expr]) -> Typed {
         let rows: Vec<_> = self.environment.all_functions().filter(|row| row.name == name.text).collect();
         if rows.is_empty() {
+            if let (Some((object, Type::List(_))), "includes" | "has", [argument]) =
+                (receiver, name.text.as_str(), arguments)
+            {
+                return Err(self.is_list(object, name, argument));
+            }
             let names = self.environment.all_functions().filter(|row| row.is_method == receiver.is_some());
             let facts = self.environment.facts.methods.iter().filter(|_| receiver.is_none());
             let macros = Comprehension::NAMES.iter().map(|(name, _)| *name);
@@ -119,6 +157,9 @@ impl Checker<'_> {
                 None => Problem::UnknownFunction(name.text.clone()),
             };
             let error = Error::new(name.span, problem);
+            if let Some(meant) = usual_name(&name.text) {
+                return Err(error.help(format!("did you mean `{meant}`?")));
+            }
             return Err(did_you_mean(
                 error,
                 &name.text,
@@ -164,7 +205,7 @@ impl Checker<'_> {
         list: &Expr,
         variable: &Name,
         body: &Expr,
-    ) -> Checked {
+    ) -> Typed {
         let (checked, own) = self.expression(list)?;
         let element = match own {
             Type::List(element) => Type::clone(&element),
@@ -173,12 +214,17 @@ impl Checker<'_> {
             Type::Nullable(_) => return Err(self.may_be_null(list)),
             other => return Err(wrong_type(list.span, &Type::list(&Type::Any), &other)),
         };
+        let proven = self.proven.clone();
+        // What is proven about another value of the same name does not hold in the body.
+        self.proven.retain(|known| !has_word(known, &variable.text));
+        self.proven.push(format!("{} in {}", variable.text, self.text(list)));
         self.locals.push((variable.text.clone(), element.clone()));
         let body = match kind {
             Comprehension::Map => self.expression(body),
             _ => self.typed(body, &Type::Bool).map(|body| (body, Type::Bool)),
         };
         self.locals.pop();
+        self.proven = proven;
         let (body, result) = body?;
         let own = match kind {
             Comprehension::Map => Type::list_of(result),
@@ -187,6 +233,11 @@ impl Checker<'_> {
         };
         node(span, NodeKind::Comprehension { kind, list: Box::new(checked), body: Box::new(body) }, own)
     }
+}
+
+/// `true` if a name is in the text of an expression.
+fn has_word(text: &str, name: &str) -> bool {
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == name)
 }
 
 fn find_method(schema: &'static Schema, name: &Name) -> Result<(usize, &'static Method), Error> {

@@ -1,15 +1,15 @@
 //! Operators: their types, and comparisons that can never hold.
 
 use super::suggest::did_you_mean;
-use super::{Checked, Checker, constant_value, node};
+use super::{Checker, Typed, constant_value, node};
 use crate::error::{Error, Problem};
 use crate::node::{Node, NodeKind};
-use crate::syntax::{Expr, Operator, Span};
-use crate::types::Type;
+use crate::syntax::{Expr, ExprKind, Operator, Span};
+use crate::types::{Fit, Type};
 use crate::value::Value;
 
 impl Checker<'_> {
-    pub(super) fn binary(&mut self, span: Span, operator: Operator, left: &Expr, right: &Expr) -> Checked {
+    pub(super) fn binary(&mut self, span: Span, operator: Operator, left: &Expr, right: &Expr) -> Typed {
         if matches!(operator, Operator::And | Operator::Or) {
             return self.logical(span, operator, left, right);
         }
@@ -21,6 +21,11 @@ impl Checker<'_> {
         };
         let own = match operator {
             Operator::Equal | Operator::NotEqual => {
+                if let (Some(left), Some(right)) = (literal(left), literal(right)) {
+                    let result = (left.equals(&right) == Some(true)) == (operator == Operator::Equal);
+                    let reason = "both sides are literals".to_owned();
+                    return Err(Error::new(span, Problem::Constant { result, reason }));
+                }
                 self.comparable(span, operator, (&one, &left_type), (&other, &right_type))?;
                 Type::Bool
             }
@@ -30,10 +35,11 @@ impl Checker<'_> {
             }
             Operator::Less | Operator::LessEqual | Operator::Greater | Operator::GreaterEqual => {
                 let is_ordered =
-                    |own: &Type| matches!(own, Type::Int | Type::Double | Type::String | Type::OneOf(_) | Type::Any);
+                    |own: &Type| matches!(own.clone().general(), Type::Int | Type::Double | Type::String | Type::Any);
                 if !is_ordered(&left_type) || !is_ordered(&right_type) || !left_type.can_equal(&right_type) {
                     return Err(self.null_or(operands(), (left, &left_type), (right, &right_type)));
                 }
+                self.reachable(span, operator, (&one, &left_type), (&other, &right_type))?;
                 Type::Bool
             }
             _ => match arithmetic(operator, &left_type, &right_type) {
@@ -51,18 +57,18 @@ impl Checker<'_> {
         nullable.map_or(error, |(expression, _)| self.may_be_null(expression))
     }
 
-    fn logical(&mut self, span: Span, operator: Operator, left: &Expr, right: &Expr) -> Checked {
+    fn logical(&mut self, span: Span, operator: Operator, left: &Expr, right: &Expr) -> Typed {
         let one = self.typed(left, &Type::Bool)?;
-        let known = self.non_null.len();
+        let known = self.proven.len();
         self.assume(left, operator == Operator::And);
         let other = self.typed(right, &Type::Bool);
-        self.non_null.truncate(known);
+        self.proven.truncate(known);
         let kind = NodeKind::Binary { operator, left: Box::new(one), right: Box::new(other?) };
         node(span, kind, Type::Bool)
     }
 
     fn comparable(
-        &self,
+        &mut self,
         span: Span,
         operator: Operator,
         left: (&Node, &Type),
@@ -74,31 +80,83 @@ impl Checker<'_> {
             return Err(constant(format!("{} is never equal to {}", left.1, right.1)));
         }
         for ((checked, own), (other, _)) in [(left, right), (right, left)] {
-            if let (Type::OneOf(values), Some(Value::String(text))) = (own.non_null(), constant_value(other))
-                && !values.contains(&&*text)
-            {
-                let name = checked.span.text(self.source);
-                let error = constant(format!("`{name}` is never \"{text}\""));
-                return Err(did_you_mean(error, &text, values.iter().copied()));
+            if let Some(value) = constant_value(other) {
+                self.fits(span, operator == Operator::NotEqual, checked.span, own, &value)?;
             }
         }
         Ok(())
     }
 
-    fn membership(&self, span: Span, left: (&Node, &Type), right: (&Node, &Type)) -> Result<(), Error> {
+    /// Checks a constant that is compared with an expression. `result`: the value of the comparison if it never fits.
+    pub(super) fn fits(
+        &mut self,
+        span: Span,
+        result: bool,
+        compared: Span,
+        own: &Type,
+        value: &Value,
+    ) -> Result<(), Error> {
+        let name = compared.text(self.source);
+        let never = |reason: String| Error::new(span, Problem::Constant { result, reason });
+        match (own.non_null(), value) {
+            (Type::OneOf(values), Value::String(text)) if !values.contains(&&**text) => {
+                let error = never(format!("`{name}` is never \"{text}\""));
+                Err(did_you_mean(error, text, values.iter().copied()))
+            }
+            (Type::Range(least, most), Value::Int(number)) if !(least..=most).contains(&number) => {
+                Err(never(format!("`{name}` is from {least} to {most}")))
+            }
+            (Type::Format(format), Value::String(text)) => match (format.fit)(text) {
+                Fit::Fits => Ok(()),
+                Fit::Never(help) => Err(never(format!("`{name}` is never \"{text}\"")).help(help)),
+                Fit::Unlikely(help) => {
+                    let problem = Problem::Unlikely { name: name.to_owned(), value: text.as_ref().to_owned() };
+                    self.warnings.push(Error::new(span, problem).help(help));
+                    Ok(())
+                }
+            },
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks that a number with limits can be less or greater than a constant.
+    fn reachable(
+        &self,
+        span: Span,
+        operator: Operator,
+        left: (&Node, &Type),
+        right: (&Node, &Type),
+    ) -> Result<(), Error> {
+        let (least, most) = match (limits(left), limits(right)) {
+            (Some(left), Some(right)) => (left, right),
+            _ => return Ok(()),
+        };
+        let is_possible = match operator {
+            Operator::Less => least.0 < most.1,
+            Operator::LessEqual => least.0 <= most.1,
+            Operator::Greater => least.1 > most.0,
+            _ => least.1 >= most.0,
+        };
+        if is_possible {
+            return Ok(());
+        }
+        let ranged = [left, right].into_iter().find(|(_, own)| matches!(own, Type::Range(..)));
+        let Some((checked, Type::Range(least, most))) = ranged else { return Ok(()) };
+        let reason = format!("`{}` is from {least} to {most}", checked.span.text(self.source));
+        Err(Error::new(span, Problem::Constant { result: false, reason }))
+    }
+
+    fn membership(&mut self, span: Span, left: (&Node, &Type), right: (&Node, &Type)) -> Result<(), Error> {
         let never = |reason: String| Error::new(span, Problem::Constant { result: false, reason });
         match right.1 {
             Type::Any => Ok(()),
             Type::List(element) if left.1.can_equal(element) => {
+                if let Some(value) = constant_value(left.0) {
+                    self.fits(span, false, right.0.span, element, &value)?;
+                }
                 let Some(Value::List(list)) = constant_value(right.0) else { return Ok(()) };
-                let Type::OneOf(values) = left.1.non_null() else { return Ok(()) };
                 for element in list.elements.iter() {
-                    if let Value::String(text) = element
-                        && !values.contains(&&**text)
-                    {
-                        let error = never(format!("`{}` is never \"{text}\"", left.0.span.text(self.source)));
-                        return Err(did_you_mean(error, text, values.iter().copied()));
-                    }
+                    self.fits(span, false, left.0.span, left.1, element)?;
                 }
                 Ok(())
             }
@@ -112,7 +170,28 @@ impl Checker<'_> {
     }
 }
 
+/// Returns the value of a literal. A parameter is no literal: users set it.
+fn literal(expression: &Expr) -> Option<Value> {
+    match &expression.kind {
+        ExprKind::Bool(own) => Some(Value::Bool(*own)),
+        ExprKind::Int(own) => Some(Value::Int(*own)),
+        ExprKind::Double(own) => Some(Value::Double(*own)),
+        ExprKind::String(own) => Some(own.as_str().into()),
+        _ => None,
+    }
+}
+
+/// Returns the least and the greatest number that an operand can be.
+fn limits((checked, own): (&Node, &Type)) -> Option<(i64, i64)> {
+    match (own, constant_value(checked)) {
+        (_, Some(Value::Int(number))) => Some((number, number)),
+        (Type::Range(least, most), _) => Some((*least, *most)),
+        _ => None,
+    }
+}
+
 fn arithmetic(operator: Operator, left: &Type, right: &Type) -> Option<Type> {
+    let (left, right) = (&left.clone().general(), &right.clone().general());
     let is_number = |own: &Type| matches!(own, Type::Int | Type::Double | Type::Any);
     match (operator, left, right) {
         (_, Type::Any, Type::Any) => Some(Type::Any),

@@ -13,10 +13,22 @@ use crate::types::{Inner, Schema, Type};
 use crate::value::Value;
 use suggest::did_you_mean;
 
+/// A checked expression.
+pub(crate) struct Checked {
+    pub(crate) node: Node,
+    pub(crate) result: Type,
+    /// Facts that hold if the value is true, as in [`Checker`].
+    pub(crate) proven: Vec<String>,
+    pub(crate) warnings: Vec<Error>,
+}
+
 /// Checks an expression and returns its checked form and type.
-pub(crate) fn check(expression: &Expr, environment: &Environment, source: &str) -> Result<(Node, Type), Error> {
-    let mut checker = Checker { environment, source, locals: Vec::new(), non_null: Vec::new() };
-    checker.expression(expression)
+pub(crate) fn check(expression: &Expr, environment: &Environment, source: &str) -> Result<Checked, Error> {
+    let proven = environment.proven.clone();
+    let mut checker = Checker { environment, source, locals: Vec::new(), proven, warnings: Vec::new() };
+    let (node, result) = checker.expression(expression)?;
+    checker.assume(expression, true);
+    Ok(Checked { node, result, proven: checker.proven, warnings: checker.warnings })
 }
 
 struct Checker<'a> {
@@ -24,23 +36,24 @@ struct Checker<'a> {
     source: &'a str,
     /// Variables of comprehensions, outermost first.
     locals: Vec<(String, Type)>,
-    /// Texts of expressions that are known not to be null.
-    non_null: Vec<String>,
+    /// Texts of expressions that are known not to be null, and of tests such as `"--output" in c.options` that are known to hold.
+    proven: Vec<String>,
+    warnings: Vec<Error>,
 }
 
-type Checked = Result<(Node, Type), Error>;
+type Typed = Result<(Node, Type), Error>;
 
-fn node(span: Span, kind: NodeKind, own: Type) -> Checked {
+fn node(span: Span, kind: NodeKind, own: Type) -> Typed {
     Ok((Node { span, kind }, own))
 }
 
-fn constant(span: Span, value: Value) -> Checked {
+fn constant(span: Span, value: Value) -> Typed {
     let own = environment::type_of(&value);
     node(span, NodeKind::Constant(value), own)
 }
 
 impl Checker<'_> {
-    fn expression(&mut self, expression: &Expr) -> Checked {
+    fn expression(&mut self, expression: &Expr) -> Typed {
         let span = expression.span;
         match &expression.kind {
             ExprKind::Null => constant(span, Value::Null),
@@ -64,21 +77,21 @@ impl Checker<'_> {
             }
             ExprKind::Negate(inner) => {
                 let (inner, own) = self.expression(inner)?;
-                match own {
-                    Type::Int | Type::Double | Type::Any => node(span, NodeKind::Negate(Box::new(inner)), own),
+                match own.general() {
+                    own @ (Type::Int | Type::Double | Type::Any) => node(span, NodeKind::Negate(Box::new(inner)), own),
                     other => Err(wrong_type(span, &Type::Int, &other)),
                 }
             }
             ExprKind::Binary { operator, left, right } => self.binary(span, *operator, left, right),
             ExprKind::Conditional { condition, then, otherwise } => {
-                let known = self.non_null.len();
+                let known = self.proven.len();
                 let checked = self.typed(condition, &Type::Bool)?;
                 self.assume(condition, true);
                 let then = self.expression(then);
-                self.non_null.truncate(known);
+                self.proven.truncate(known);
                 self.assume(condition, false);
                 let otherwise = self.expression(otherwise);
-                self.non_null.truncate(known);
+                self.proven.truncate(known);
                 let ((then, own), (otherwise, other)) = (then?, otherwise?);
                 let kind = NodeKind::Conditional {
                     condition: Box::new(checked),
@@ -112,7 +125,7 @@ impl Checker<'_> {
             .help(format!("test it first: `{text} != null && …`"))
     }
 
-    fn name(&self, span: Span, name: &str) -> Checked {
+    fn name(&self, span: Span, name: &str) -> Typed {
         if let Some(index) = self.locals.iter().rposition(|(own, _)| own == name) {
             return node(span, NodeKind::Local(index), self.known_type(span, self.locals[index].1.clone()));
         }
@@ -135,14 +148,36 @@ impl Checker<'_> {
     /// Returns the type of an expression without null, if a condition around it excludes null.
     fn known_type(&self, span: Span, own: Type) -> Type {
         match own {
-            Type::Nullable(inner) if self.non_null.iter().any(|known| known == span.text(self.source)) => {
-                Type::clone(&inner)
-            }
+            Type::Nullable(inner) if self.is_proven(span.text(self.source)) => Type::clone(&inner),
             other => other,
         }
     }
 
-    fn list(&mut self, span: Span, items: &[Expr]) -> Checked {
+    fn is_proven(&self, text: &str) -> bool {
+        self.proven.iter().any(|known| known == text)
+    }
+
+    /// Returns an error unless a condition around the expression tests that a map has a key. The values of a tool's input are
+    /// exempt: their keys depend on the tool.
+    fn check_key(&self, span: Span, (map, value): (&Node, &Type), test: String) -> Result<(), Error> {
+        let is_literal = matches!(map.kind, NodeKind::Constant(_) | NodeKind::Map(_));
+        if is_literal || *value == Type::Any || self.is_proven(&test) {
+            return Ok(());
+        }
+        let problem = Problem::MayBeMissing(span.text(self.source).to_owned());
+        Err(Error::new(span, problem).help(format!("test it first: `{test} && …`")))
+    }
+
+    /// Returns the text of a test that a map has a key. It is the same for every spelling of the key.
+    fn key_test(&self, map: &Expr, key: &Expr) -> String {
+        let key = match &key.kind {
+            ExprKind::String(key) => format!("{key:?}"),
+            _ => self.text(key),
+        };
+        format!("{key} in {}", self.text(map))
+    }
+
+    fn list(&mut self, span: Span, items: &[Expr]) -> Typed {
         let mut element: Option<Type> = None;
         let mut nodes = Vec::with_capacity(items.len());
         for item in items {
@@ -161,7 +196,7 @@ impl Checker<'_> {
         }
     }
 
-    fn map(&mut self, span: Span, entries: &[(String, Expr)]) -> Checked {
+    fn map(&mut self, span: Span, entries: &[(String, Expr)]) -> Typed {
         let mut value: Option<Type> = None;
         let mut nodes = Vec::with_capacity(entries.len());
         for (key, entry) in entries {
@@ -176,7 +211,7 @@ impl Checker<'_> {
     }
 
     /// Checks `params.x` and `vars.x`. `None` for other objects.
-    fn of_rule(&self, span: Span, object: &Expr, field: &Name) -> Option<Checked> {
+    fn of_rule(&self, span: Span, object: &Expr, field: &Name) -> Option<Typed> {
         let ExprKind::Name(name) = &object.kind else { return None };
         let unknown = |names: Vec<&str>| {
             let problem = Problem::UnknownField { object: name.clone(), field: field.text.clone() };
@@ -201,7 +236,7 @@ impl Checker<'_> {
         }
     }
 
-    fn select(&mut self, span: Span, object: &Expr, field: &Name) -> Checked {
+    fn select(&mut self, span: Span, object: &Expr, field: &Name) -> Typed {
         if let Some(checked) = self.of_rule(span, object, field) {
             return checked;
         }
@@ -213,11 +248,17 @@ impl Checker<'_> {
                 node(span, NodeKind::Field { object: Box::new(checked), index }, own)
             }
             Type::Map(value) => {
+                self.check_key(span, (&checked, &value), format!("{:?} in {}", field.text, self.text(object)))?;
                 let own = self.known_type(span, Type::clone(&value));
                 node(span, NodeKind::Key { object: Box::new(checked), key: field.text.clone() }, own)
             }
             Type::Any => node(span, NodeKind::Key { object: Box::new(checked), key: field.text.clone() }, Type::Any),
             Type::Nullable(_) => Err(self.may_be_null(object)),
+            Type::List(_) => {
+                let (list, field) = (self.text(object), &field.text);
+                let example = format!("write a condition for its elements, such as `{list}.exists(x, x.{field} == …)`");
+                Err(Error::new(span, Problem::IsList(list)).help(example))
+            }
             other => Err(Error::new(
                 field.span,
                 Problem::UnknownField { object: other.to_string().replace('`', ""), field: field.text.clone() },
@@ -225,7 +266,7 @@ impl Checker<'_> {
         }
     }
 
-    fn has(&mut self, span: Span, object: &Expr, field: &Name) -> Checked {
+    fn has(&mut self, span: Span, object: &Expr, field: &Name) -> Typed {
         let (checked, own) = self.expression(object)?;
         let kind = match own {
             Type::Object(schema) => {
@@ -240,7 +281,7 @@ impl Checker<'_> {
         node(span, kind, Type::Bool)
     }
 
-    fn index(&mut self, span: Span, object: &Expr, index: &Expr) -> Checked {
+    fn index(&mut self, span: Span, object: &Expr, index: &Expr) -> Typed {
         let (checked, own) = self.expression(object)?;
         let (expected, result) = match &own {
             Type::List(element) => (Type::Int, Type::clone(element)),
@@ -249,11 +290,14 @@ impl Checker<'_> {
             Type::Nullable(_) => return Err(self.may_be_null(object)),
             other => return Err(wrong_type(object.span, &Type::list(&Type::Any), other)),
         };
+        if let Type::Map(value) = &own {
+            self.check_key(span, (&checked, value), self.key_test(object, index))?;
+        }
         let index = self.typed(index, &expected)?;
         node(span, NodeKind::Index { object: Box::new(checked), index: Box::new(index) }, result)
     }
 
-    /// Adds the expressions that are not null if the condition has this result.
+    /// Adds what is proven if the condition has this result.
     fn assume(&mut self, condition: &Expr, result: bool) {
         match &condition.kind {
             ExprKind::Binary { operator: Operator::And, left, right } if result => {
@@ -269,7 +313,7 @@ impl Checker<'_> {
             {
                 for (one, other) in [(left, right), (right, left)] {
                     if other.kind == ExprKind::Null {
-                        self.non_null.push(self.text(one));
+                        self.proven.push(self.text(one));
                     }
                 }
             }
@@ -277,13 +321,17 @@ impl Checker<'_> {
             ExprKind::Binary { operator: Operator::Equal, left, right } if result => {
                 for (one, other) in [(left, right), (right, left)] {
                     if matches!(other.kind, ExprKind::String(_) | ExprKind::Int(_) | ExprKind::Bool(_)) {
-                        self.non_null.push(self.text(one));
+                        self.proven.push(self.text(one));
                     }
                 }
             }
+            ExprKind::Binary { operator: Operator::In, left, right } if result => {
+                self.proven.push(self.key_test(right, left));
+            }
             ExprKind::Has { object, field } if result => {
                 let text = Span { start: object.span.start, end: field.span.end }.text(self.source);
-                self.non_null.push(text.to_owned());
+                self.proven.push(text.to_owned());
+                self.proven.push(format!("{:?} in {}", field.text, self.text(object)));
             }
             ExprKind::Not(inner) => self.assume(inner, !result),
             _ => {}

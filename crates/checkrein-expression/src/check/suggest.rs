@@ -14,6 +14,35 @@ pub(super) fn did_you_mean<'a>(error: Error, name: &str, known: impl Iterator<It
     }
 }
 
+/// Names of other languages for functions of this one.
+const OTHER_NAMES: &[(&str, &str)] = &[
+    ("len", "size"),
+    ("length", "size"),
+    ("count", "size"),
+    ("any", "exists"),
+    ("some", "exists"),
+    ("every", "all"),
+    ("includes", "contains"),
+    ("match", "matches"),
+    ("regex", "matches"),
+    ("test", "matches"),
+    ("glob", "globs"),
+    ("like", "globs"),
+    ("lowerAscii", "lower"),
+    ("toLowerCase", "lower"),
+    ("to_lower", "lower"),
+    ("upperAscii", "upper"),
+    ("toUpperCase", "upper"),
+    ("strip", "trim"),
+    ("inside", "under"),
+    ("isUnder", "under"),
+];
+
+/// Returns the function that another language has under this name.
+pub(super) fn usual_name(name: &str) -> Option<&'static str> {
+    OTHER_NAMES.iter().find(|(other, _)| *other == name).map(|(_, own)| *own)
+}
+
 /// Number of changes between two words.
 fn distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.chars().collect();

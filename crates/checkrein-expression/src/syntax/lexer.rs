@@ -38,6 +38,11 @@ impl<'a> Lexer<'a> {
         Ok((token, Span::new(start, self.at)))
     }
 
+    /// Returns the whole text.
+    pub(super) fn source(&self) -> &'a str {
+        self.text
+    }
+
     fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }

@@ -99,7 +99,14 @@ impl Parser<'_> {
             ":" => "`:`",
             other => other,
         };
-        Error::new(self.span, Problem::Expected { expected, found })
+        let error = Error::new(self.span, Problem::Expected { expected, found });
+        match &self.token {
+            Token::Name(word) if word.eq_ignore_ascii_case("and") => error.help("write `&&`"),
+            Token::Name(word) if word.eq_ignore_ascii_case("or") => error.help("write `||`"),
+            // `not x`: the name `not` is before the token.
+            _ if self.before.text(self.lexer.source()).eq_ignore_ascii_case("not") => error.help("write `!`"),
+            _ => error,
+        }
     }
 
     fn node(&mut self, span: Span, kind: ExprKind) -> Result<Expr, Error> {

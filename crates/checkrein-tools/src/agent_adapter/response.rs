@@ -7,7 +7,7 @@ use std::sync::Arc;
 use checkrein::audit::AuditLog;
 use checkrein::internal::{append_record, has_secret};
 use checkrein::session_store::SessionStore;
-use checkrein_core::{Event, Record, Rules, Verdict, Warning};
+use checkrein_core::{Event, FailureKind, FailurePolicy, Record, Rules, Verdict, Warning};
 use checkrein_dialects::{Answer, AnswerExtras};
 
 use super::{AgentAdapter, AgentResponse, Phase, is_first_time};
@@ -92,15 +92,34 @@ impl AgentAdapter {
     }
 }
 
+/// `true` if both warnings are about hooks of one entry that is not approved.
+fn is_of_one_entry(one: &Warning, other: &Warning) -> bool {
+    let is_new = |warning: &Warning| warning.failure == Some((FailureKind::Untrusted, FailurePolicy::Open));
+    is_new(one) && is_new(other) && one.hook.source == other.hook.source
+}
+
 /// Returns the warnings of a verdict for the user.
 fn new_warnings(event: &Event, verdict: &Verdict, sessions: &dyn SessionStore) -> Vec<String> {
     // The reason already contains the failure of the hook that decided.
     let in_reason = |warning: &&Warning| {
         warning.failure.is_some() && verdict.decided_by().is_some_and(|hook| *hook == *warning.hook)
     };
+    let warnings = || verdict.warnings().iter().filter(|warning| !in_reason(warning));
     let mut notes = Vec::new();
-    for warning in verdict.warnings().iter().filter(|warning| !in_reason(warning)) {
-        let text = warning.to_string();
+    for (index, warning) in warnings().enumerate() {
+        // The rules of a pack have one entry and one approval.
+        let is_same = |other: &&Warning| is_of_one_entry(warning, other);
+        if warnings().take(index).any(|other| is_same(&other)) {
+            continue;
+        }
+        let text = match warnings().filter(is_same).count() {
+            0 | 1 => warning.to_string(),
+            count => format!(
+                "{count} hooks ({}) were not run: you have not approved them; `checkrein trust` shows them, `checkrein trust \
+                 approve --all` approves them",
+                warning.hook.source
+            ),
+        };
         // A persistent warning would repeat with every event, so it is shown once in a session.
         if !warning.persistent || is_first_time(sessions, event, &text) {
             notes.push(text);

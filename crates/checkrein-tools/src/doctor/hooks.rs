@@ -112,7 +112,8 @@ fn findings(doctor: &Doctor<'_>, loaded: &Loaded) -> Vec<Check> {
     let own = own.into_iter().filter(|found| found.code != "audit-not-writable" && !is_insecure(found));
     let own = own.map(|found| (None, found));
     let others = doctor.findings_of_agents.iter().map(|(agent, found)| (Some(*agent), found.clone()));
-    let all = own.chain(others).filter(|(_, found)| !lint::is_silenced(found));
+    let files = lint::Files::default();
+    let all = own.chain(others).filter(|(_, found)| !files.is_silenced(found));
     let (errors, warnings): (Vec<_>, Vec<_>) = all.partition(|(_, found)| found.severity == Severity::Error);
     let mut checks: Vec<_> = errors.iter().take(MAX_FINDINGS).map(|(agent, found)| error(*agent, found)).collect();
     if errors.len() > MAX_FINDINGS {

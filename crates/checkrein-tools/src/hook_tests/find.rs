@@ -4,6 +4,9 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use checkrein::internal::regular_file;
+use checkrein_document::{Format, MAX_SIZE};
+
 /// Directory of a project's test files.
 const TESTS: &str = ".checkrein/tests";
 
@@ -62,6 +65,16 @@ pub fn find(paths: &[PathBuf], dir: &Path, config_files: &[PathBuf]) -> Result<V
         }
     }
     Ok(found.into_iter().collect())
+}
+
+/// `true` if a file has hooks or packs instead of test cases. Their rules have tests of their own.
+pub fn is_hook_file(path: &Path) -> bool {
+    let Ok(text) = regular_file::read_text(path, MAX_SIZE as u64) else { return false };
+    let Ok(document) = checkrein_document::parse(&text, Format::from_path(path).unwrap_or(Format::Yaml)) else {
+        return false;
+    };
+    let has = |key: &str| document.root.get(key).is_some();
+    (has("hooks") || has("packs")) && !has("cases")
 }
 
 /// Directories that are searched by default.

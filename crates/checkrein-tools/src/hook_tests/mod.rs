@@ -47,7 +47,7 @@ mod scratch;
 mod text;
 
 pub use case::{Case, Check, Expected, NewFile};
-pub use find::{NoTestsFound, find, places};
+pub use find::{NoTestsFound, find, is_hook_file, places};
 pub(crate) use keys::schema;
 pub use pattern::TextPattern;
 pub use probes::{Finding, HookProbes, PROBES, ProbeReport, probe, probe_all};

@@ -87,8 +87,10 @@ pub struct TestReport {
     pub skipped: usize,
     /// Duration of the whole run.
     pub duration_ms: u64,
-    /// Problems of the test files, and hooks that were not tested.
+    /// Problems of the hook files and the test files, and hooks that were not tested.
     pub problems: Vec<String>,
+    /// Number of changed conditions that were tried with the tests of their rules.
+    pub mutants: usize,
     /// Cases, in the order of their files.
     pub cases: Vec<CaseReport>,
     /// Probed hooks.
@@ -106,6 +108,7 @@ impl TestReport {
             skipped: count(CaseOutcome::Skipped),
             duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             problems: Vec::new(),
+            mutants: 0,
             cases,
             contract,
         }
@@ -115,6 +118,13 @@ impl TestReport {
     #[must_use]
     pub fn with_problems(mut self, problems: Vec<String>) -> Self {
         self.problems = problems;
+        self
+    }
+
+    /// Sets the number of changed conditions that were tried.
+    #[must_use]
+    pub fn with_mutants(mut self, mutants: usize) -> Self {
+        self.mutants = mutants;
         self
     }
 
@@ -161,7 +171,8 @@ impl CaseReport {
         Self { error: Some(why.into()), ..Self::new(case, CaseOutcome::Error) }
     }
 
-    pub(super) fn skipped(case: &Case) -> Self {
+    /// Report of a case that does not run, because another one failed first.
+    pub fn skipped(case: &Case) -> Self {
         Self::new(case, CaseOutcome::Skipped)
     }
 }

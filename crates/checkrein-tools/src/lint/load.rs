@@ -2,13 +2,16 @@
 //!
 //! `checkrein check`, `list` and `status --effective` report them.
 
+use std::collections::HashMap;
+
 use checkrein::engine::{Problem, ProblemKind};
 use checkrein_core::{FailureKind, HookState};
 use checkrein_dialects::config::{Diagnostic, Severity};
 use checkrein_dialects::{Dialect, HandlerSpec, HookSpec};
 
+use super::files::Files;
 use super::place::Part;
-use super::{for_hook, is_decoded, rule};
+use super::{distinct, for_hook, is_decoded, rule};
 
 /// Builds an engine from the hooks, as a run does, and returns the problems that `diagnostics` do not have. Runs no hook.
 pub fn load_errors(
@@ -24,14 +27,21 @@ pub fn load_errors(
     });
     let engine = crate::own_program::engine_builder().settle_as(dialect).cwd(dir).hooks(approved).build();
     let problems = engine.problems();
+    let files = &Files::default();
     let mut found = Vec::new();
+    let by_id = by_id(hooks.iter());
     for problem in problems.iter().filter(|problem| !problem.is_reported_in(diagnostics)) {
-        let Some(hook) = hooks.iter().find(|hook| is_about(problem, hook)) else { continue };
-        let diagnostic = describe(problem, hook, dialect);
-        if let Some(diagnostic) = diagnostic.filter(|diagnostic| !found.contains(diagnostic)) {
-            found.push(diagnostic);
-        }
+        let same = by_id.get(problem.hook.id.as_str()).into_iter().flatten();
+        let Some(hook) = same.copied().find(|hook| is_about(problem, hook)) else { continue };
+        found.extend(describe(files, problem, hook, dialect));
     }
+    distinct(found)
+}
+
+/// Returns hooks by their ids.
+fn by_id<'h>(hooks: impl Iterator<Item = &'h HookSpec>) -> HashMap<&'h str, Vec<&'h HookSpec>> {
+    let mut found: HashMap<_, Vec<_>> = HashMap::new();
+    hooks.for_each(|hook| found.entry(hook.info.id.as_str()).or_default().push(hook));
     found
 }
 
@@ -40,6 +50,7 @@ pub fn load_errors(
 pub fn mark_broken(dialect: &'static Dialect, hooks: &mut [HookSpec], dir: &std::path::Path) -> Vec<Diagnostic> {
     let approved: Vec<_> = hooks.iter().filter(|hook| hook.state == HookState::Ready).cloned().collect();
     let engine = crate::own_program::engine_builder().settle_as(dialect).cwd(dir).hooks(approved).build();
+    let files = &Files::default();
     let mut found = Vec::new();
     for problem in engine.problems() {
         let reason = match &problem.kind {
@@ -48,7 +59,7 @@ pub fn mark_broken(dialect: &'static Dialect, hooks: &mut [HookSpec], dir: &std:
             _ => continue,
         };
         for hook in hooks.iter_mut().filter(|hook| hook.state == HookState::Ready && is_about(&problem, hook)) {
-            let Some(diagnostic) = describe(&problem, hook, dialect) else { continue };
+            let Some(diagnostic) = describe(files, &problem, hook, dialect) else { continue };
             if diagnostic.severity != Severity::Error {
                 continue;
             }
@@ -67,7 +78,7 @@ fn is_about(problem: &Problem, hook: &HookSpec) -> bool {
     found.id == own.id && found.source == own.source && found.dry_run == own.dry_run
 }
 
-fn describe(problem: &Problem, hook: &HookSpec, dialect: &Dialect) -> Option<Diagnostic> {
+fn describe(files: &Files, problem: &Problem, hook: &HookSpec, dialect: &Dialect) -> Option<Diagnostic> {
     match &problem.kind {
         ProblemKind::NotLoaded(failure)
             if failure.kind == FailureKind::UnknownHandler && matches!(hook.handler, HandlerSpec::Other { .. }) =>
@@ -76,7 +87,7 @@ fn describe(problem: &Problem, hook: &HookSpec, dialect: &Dialect) -> Option<Dia
             if hook.dialect.name == dialect.name && !dialect.has_all_events {
                 return None;
             }
-            let mut diagnostic = for_hook(hook, Part::Handler, "not-run-here", &failure.message);
+            let mut diagnostic = for_hook(files, hook, Part::Handler, "not-run-here", &failure.message);
             diagnostic.severity = if hook.dialect.has_all_events { Severity::Error } else { Severity::Warning };
             Some(diagnostic)
         }
@@ -85,13 +96,13 @@ fn describe(problem: &Problem, hook: &HookSpec, dialect: &Dialect) -> Option<Dia
                 (HandlerSpec::Builtin(_), FailureKind::Schema) => Part::Arguments,
                 _ => Part::Handler,
             };
-            let diagnostic = match rule::error(hook) {
+            let diagnostic = match rule::error(files, hook) {
                 Some(error) => error,
-                None => for_hook(hook, part, "not-loaded", &failure.message),
+                None => for_hook(files, hook, part, "not-loaded", &failure.message),
             };
             // An unapproved hook blocks nothing.
             let blocked = hook.kinds.iter().find(|kind| hook.state == HookState::Ready && hook.dialect.is_gate(kind));
-            Some(match blocked.filter(|_| !hook.info.dry_run) {
+            Some(match blocked.filter(|_| !hook.info.dry_run && hook.can_guard()) {
                 Some(kind) => {
                     let name = hook.dialect.name_of(kind).unwrap_or(kind.name());
                     diagnostic.with_help(format!("fix or remove the hook; until then, it blocks `{name}`"))
@@ -105,9 +116,9 @@ fn describe(problem: &Problem, hook: &HookSpec, dialect: &Dialect) -> Option<Dia
                 (true, _) => ("not-loaded", Part::Handler),
                 (false, _) => ("handler-problem", Part::Handler),
             };
-            Some(for_hook(hook, part, code, &problem.message))
+            Some(for_hook(files, hook, part, code, &problem.message))
         }
-        ProblemKind::NeverRuns(_) => Some(for_hook(hook, Part::Entry, "never-runs", &problem.kind.to_string())),
+        ProblemKind::NeverRuns(_) => Some(for_hook(files, hook, Part::Entry, "never-runs", &problem.kind.to_string())),
         ProblemKind::NotApproved(_) | ProblemKind::BackgroundGate | ProblemKind::NoTime => None,
         _ => None,
     }

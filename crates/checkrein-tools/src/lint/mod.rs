@@ -11,6 +11,7 @@ mod code;
 mod config_codes;
 pub(crate) mod entries;
 mod fields;
+mod files;
 mod load;
 mod place;
 mod programs;
@@ -25,9 +26,11 @@ mod variables;
 pub use audit_log::audit_log;
 pub use config_codes::CONFIG_CODES;
 pub use entries::{missing_entries, missing_entries_of};
+pub use files::Files;
 pub use load::{load_errors, mark_broken};
 pub use rules::{LintRule, RULES, RuleSeverity, explain, rule};
 
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use checkrein::Registry;
@@ -62,18 +65,23 @@ pub fn findings(dialect: &'static Dialect, loaded: &Loaded, dir: &Path) -> Vec<D
 
 /// Checks hooks and the scripts that they run. `env` has the agent's working directory and its variables.
 pub fn lint(hooks: &[HookSpec], env: &HandlerEnv) -> Vec<Diagnostic> {
+    let files = &Files::default();
     // Lints run nothing, so unapproved hooks are checked too.
     let decoded = || hooks.iter().filter(|hook| is_decoded(&hook.state));
-    let mut found: Vec<_> = decoded().flat_map(|hook| lint_hook(hook, env)).collect();
-    found.extend(duplicate_ids(decoded()));
-    // A hook for several kinds of events may be several hooks here.
-    let mut distinct: Vec<Diagnostic> = Vec::with_capacity(found.len());
-    for diagnostic in found {
-        if !distinct.contains(&diagnostic) {
-            distinct.push(diagnostic);
-        }
-    }
-    distinct
+    let mut found: Vec<_> = decoded().flat_map(|hook| lint_hook(files, hook, env)).collect();
+    found.extend(duplicate_ids(files, decoded()));
+    found.extend(rule::labels(files, decoded()));
+    distinct(found)
+}
+
+/// Removes repeated diagnostics. A hook for several kinds of events may be several hooks.
+fn distinct(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let mut seen = HashSet::new();
+    let line = |diagnostic: &Diagnostic| diagnostic.at.as_ref().map(|at| (at.place.line, at.place.column));
+    let key = |diagnostic: &Diagnostic| {
+        (diagnostic.code, diagnostic.file.clone(), line(diagnostic), diagnostic.message.clone())
+    };
+    found.into_iter().filter(|diagnostic| seen.insert(key(diagnostic))).collect()
 }
 
 /// `true` if the entry of a hook was read without errors.
@@ -81,26 +89,38 @@ fn is_decoded(state: &HookState) -> bool {
     matches!(state, HookState::Ready | HookState::Untrusted | HookState::Changed(_))
 }
 
-fn lint_hook(hook: &HookSpec, env: &HandlerEnv) -> Vec<Diagnostic> {
+fn lint_hook(files: &Files, hook: &HookSpec, env: &HandlerEnv) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    tools::matcher(hook, &mut found);
-    tools::rule(hook, &mut found);
-    rule::tests(hook, &mut found);
-    rule::effects(hook, &mut found);
-    timeout(hook, &mut found);
-    rule_with_option(hook, &mut found);
-    if hook.info.dry_run && is_gate(hook) {
-        found.push(for_hook(hook, Part::Entry, "dry-run-gate", "it is a dry run, so it cannot block"));
+    tools::matcher(files, hook, &mut found);
+    tools::rule(files, hook, &mut found);
+    rule::tests(files, hook, &mut found);
+    rule::effects(files, hook, &mut found);
+    rule::comparisons(files, hook, &mut found);
+    timeout(files, hook, &mut found);
+    rule_with_option(files, hook, &mut found);
+    if hook.info.dry_run && is_gate(hook) && hook.can_guard() {
+        let text = "it is a dry run, so it cannot block";
+        let mut diagnostic = for_hook(files, hook, Part::Entry, "dry-run-gate", text);
+        // One entry makes all rules of a pack dry runs.
+        if let Some(pack) = rule::pack_of(hook) {
+            diagnostic.message = format!("pack `{pack}`: {text}");
+        }
+        found.push(diagnostic);
     }
     let mut script = None;
     if let HandlerSpec::Command(command) = &hook.handler {
         let script = script.insert(Script::from_command(command, hook, env));
-        script.lint(hook, env, &mut |code, line, message| found.push(for_script(hook, code, line, message, script)));
+        script.lint(hook, env, &mut |code, line, message| {
+            found.push(for_script(files, hook, code, line, message, script));
+        });
     }
     if !found.is_empty() {
-        let config = hook.info.source.file.as_ref().and_then(|file| read_text(file));
-        let texts = [config.as_deref(), script.as_ref().and_then(Script::text)];
-        found.retain(|diagnostic| !texts.iter().flatten().any(|text| allows(text, diagnostic.code)));
+        let config = hook.info.source.file.as_ref().and_then(|file| files.get(file));
+        let script = script.as_ref().and_then(Script::text).unwrap_or_default();
+        found.retain(|diagnostic| {
+            let code = diagnostic.code;
+            !config.as_ref().is_some_and(|file| file.silences(code)) && !silenced(script).any(|own| own == code)
+        });
     }
     found
 }
@@ -120,30 +140,20 @@ pub fn calls_checkrein(hook: &HookSpec) -> bool {
 }
 
 /// Reports hooks of one file with the same name.
-fn duplicate_ids<'h>(hooks: impl Iterator<Item = &'h HookSpec>) -> Vec<Diagnostic> {
-    let mut seen: Vec<&HookSpec> = Vec::new();
+fn duplicate_ids<'h>(files: &Files, hooks: impl Iterator<Item = &'h HookSpec>) -> Vec<Diagnostic> {
+    let mut seen: HashMap<_, &HookSpec> = HashMap::new();
     let mut found = Vec::new();
     for hook in hooks {
         let (id, source) = (&hook.info.id, &hook.info.source);
-        let same = |other: &&&HookSpec| other.info.id == *id && other.info.source.file == source.file;
-        match seen.iter().find(same) {
-            // One entry becomes two hooks if some of its events have matchers.
-            Some(other) if other.info.source == *source => {}
-            Some(other) => {
-                let line = other.info.source.line.map(|line| format!(" in line {line}")).unwrap_or_default();
-                let text = format!("another hook{line} has the same `id`");
-                found.push(for_hook(hook, Part::Id, "duplicate-id", &text));
-            }
-            None => seen.push(hook),
+        let first = *seen.entry((&source.file, id)).or_insert(hook);
+        // One entry becomes two hooks if some of its events have matchers.
+        if first.info.source != *source {
+            let line = first.info.source.line.map(|line| format!(" in line {line}")).unwrap_or_default();
+            let text = format!("another hook{line} has the same `id`");
+            found.push(for_hook(files, hook, Part::Id, "duplicate-id", &text));
         }
     }
     found
-}
-
-/// Returns `true` if a comment in the diagnostic's file silences it. Only lints can be silenced. Some of them are found when
-/// files are read, before [`lint`] runs.
-pub fn is_silenced(diagnostic: &Diagnostic) -> bool {
-    rule(diagnostic.code).is_some() && read_text(&diagnostic.file).is_some_and(|text| allows(&text, diagnostic.code))
 }
 
 /// Reads a hook file or a script. `None` if it cannot be read.
@@ -151,32 +161,38 @@ fn read_text(file: &str) -> Option<String> {
     regular_file::read_text(Path::new(file), MAX_SIZE as u64).ok()
 }
 
-/// Returns `true` if a comment in this text silences the lint `code`.
-fn allows(text: &str, code: &str) -> bool {
-    let mut allowed = text.split("checkrein: allow ").skip(1);
-    allowed.any(|rest| rest.split(|c: char| !c.is_alphanumeric() && c != '-').next() == Some(code))
+/// Returns the codes of the lints that comments in this text silence.
+fn silenced(text: &str) -> impl Iterator<Item = &str> {
+    let behind = text.split("checkrein: allow ").skip(1);
+    behind.filter_map(|rest| rest.split(|c: char| !c.is_alphanumeric() && c != '-').next())
 }
 
 /// Diagnostic about a line of the hook's script, or about the hook's command if there is no line or no script file.
-fn for_script(hook: &HookSpec, code: &'static str, line: Option<u32>, message: String, script: &Script) -> Diagnostic {
+fn for_script(
+    files: &Files,
+    hook: &HookSpec,
+    code: &'static str,
+    line: Option<u32>,
+    message: String,
+    script: &Script,
+) -> Diagnostic {
     match (line, script.path()) {
         (Some(line), Some(path)) => {
             let file = path.display().to_string();
             let at = read_text(&file).map(|text| location(&text, line));
             with_help(Diagnostic::of_file(severity(code, hook), code, file, message), at)
         }
-        _ => for_hook(hook, Part::Handler, code, &message),
+        _ => for_hook(files, hook, Part::Handler, code, &message),
     }
 }
 
 /// Diagnostic about a part of a hook's entry.
-fn for_hook(hook: &HookSpec, part: Part, code: &'static str, message: &str) -> Diagnostic {
+fn for_hook(files: &Files, hook: &HookSpec, part: Part, code: &'static str, message: &str) -> Diagnostic {
     let info = &hook.info;
     let file = info.source.file.clone().unwrap_or_default();
-    let text = read_text(&file);
-    let at = text.as_deref().and_then(|text| {
-        let line = || info.source.line.map(|line| location(text, line));
-        place::locate(hook, part, text).or_else(line)
+    let at = files.get(&file).and_then(|file| {
+        let line = || info.source.line.map(|line| location(&file.text, line));
+        place::locate(hook, part, &file).or_else(line)
     });
     let message = format!("hook `{}`: {message}", info.id);
     with_help(Diagnostic::of_file(severity(code, hook), code, file, message), at)
@@ -213,28 +229,28 @@ fn location(text: &str, line: u32) -> Location {
 }
 
 /// Reports a guard whose rule names an option: a command can have its options in another order or form.
-fn rule_with_option(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
+fn rule_with_option(files: &Files, hook: &HookSpec, found: &mut Vec<Diagnostic>) {
     let Some(rule) = hook.permission_rule.as_ref().filter(|_| is_gate(hook)) else { return };
     let mut words = rule.pattern.as_deref().unwrap_or_default().split_whitespace().skip(1);
     if let Some(option) = words.find(|word| word.starts_with('-')) {
         let text = format!(
             "`{rule}` does not match if `{option}` is at another place of the command or written in another way"
         );
-        found.push(for_hook(hook, Part::Rule, "evadable-rule", &text));
+        found.push(for_hook(files, hook, Part::Rule, "evadable-rule", &text));
     }
 }
 
-fn timeout(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
+fn timeout(files: &Files, hook: &HookSpec, found: &mut Vec<Diagnostic>) {
     let Some(time) = hook.timeout else { return };
     // A round number of at least 1000 is probably meant as milliseconds.
     if time.as_secs() >= 1000 && time.subsec_nanos() == 0 && time.as_secs() % 100 == 0 {
         let text = format!("its timeout is {} seconds ({} minutes)", time.as_secs(), time.as_secs() / 60);
-        found.push(for_hook(hook, Part::Timeout, "timeout-unit", &text));
+        found.push(for_hook(files, hook, Part::Timeout, "timeout-unit", &text));
     }
     // Less time than a process needs to start is probably meant as seconds.
     if !time.is_zero() && time < std::time::Duration::from_millis(100) {
         let text = format!("its timeout is {time:?}, too short for most programs to start");
-        found.push(for_hook(hook, Part::Timeout, "timeout-unit", &text));
+        found.push(for_hook(files, hook, Part::Timeout, "timeout-unit", &text));
     }
 }
 

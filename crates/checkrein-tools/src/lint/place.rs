@@ -2,7 +2,9 @@
 
 use checkrein_dialects::HookSpec;
 use checkrein_dialects::config::{Attribute, FileFormat, HookKey, Location};
-use checkrein_document::{Format, LineColumn, LineIndex, Node, Span, Value};
+use checkrein_document::{LineIndex, Span};
+
+use super::files::File;
 
 /// Part of a hook's entry in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,40 +63,18 @@ impl Part {
     }
 }
 
-/// Returns the location of a part of a hook in the text of its file. `None` if the file is no document, or has changed.
-pub(super) fn locate(hook: &HookSpec, part: Part, text: &str) -> Option<Location> {
-    with_path(hook, text, |path| {
-        let entry = path.last()?;
-        let own = |part: Part| keys(hook, part).find_map(|key| entry.get(key)).map(|node| node.span);
-        let span = match part {
-            Part::Entry => None,
-            Part::Matcher => path.iter().rev().find_map(|node| node.get("matcher")).map(|node| node.span),
-            Part::Arguments => own(Part::Arguments).or_else(|| own(Part::Handler)),
-            part => own(part),
-        };
-        let span = span.unwrap_or_else(|| first_line(entry.span, text));
-        Some(Location::of(&LineIndex::new(text), span))
-    })
-}
-
-/// Calls a function with the entry of a hook in the text of its file. `None` if the file is no document, or has changed.
-pub(super) fn entry_of<T>(hook: &HookSpec, text: &str, read: impl FnOnce(&Node<'_>) -> Option<T>) -> Option<T> {
-    with_path(hook, text, |path| read(path.last()?))
-}
-
-/// Calls a function with the nodes that lead to the entry of a hook, which is the last.
-fn with_path<T>(hook: &HookSpec, text: &str, read: impl FnOnce(&[&Node<'_>]) -> Option<T>) -> Option<T> {
-    let source = &hook.info.source;
-    let (line, column) = (source.line?, source.column?);
-    let format = Format::from_path(std::path::Path::new(source.file.as_deref()?)).unwrap_or(Format::Json);
-    let format = if format == Format::Json { Format::Jsonc } else { format };
-    let document = checkrein_document::parse(text, format).ok()?;
-    let lines = LineIndex::new(text);
-    let mut path = Vec::new();
-    if !find(&document.root, LineColumn { line, column }, &lines, &mut path) {
-        return None;
-    }
-    read(&path)
+/// Returns the location of a part of a hook in its file. `None` if the file is no document, or has changed.
+pub(super) fn locate(hook: &HookSpec, part: Part, file: &File) -> Option<Location> {
+    let entry = file.entry(hook)?;
+    let own = |part: Part| keys(hook, part).find_map(|key| entry.get(key)).map(|value| value.span);
+    let span = match part {
+        Part::Entry => None,
+        Part::Matcher => entry.matcher,
+        Part::Arguments => own(Part::Arguments).or_else(|| own(Part::Handler)),
+        part => own(part),
+    };
+    let span = span.unwrap_or_else(|| first_line(entry.span, &file.text));
+    Some(Location::of(&LineIndex::new(&file.text), span))
 }
 
 /// Keys that set a part.
@@ -105,21 +85,6 @@ fn keys(hook: &HookSpec, part: Part) -> impl Iterator<Item = &'static str> {
     };
     let own = known.iter().filter(move |key| part.is_set_by(key.says)).map(|key| key.name);
     own.chain(std::iter::once(part.usual_key()))
-}
-
-/// Finds the object that starts at a place, with the nodes around it.
-fn find<'n, 't>(node: &'n Node<'t>, place: LineColumn, lines: &LineIndex<'_>, path: &mut Vec<&'n Node<'t>>) -> bool {
-    path.push(node);
-    let is_found = match &node.value {
-        Value::Object(_) if lines.place(node.span.start) == place => true,
-        Value::Object(members) => members.iter().any(|member| find(&member.value, place, lines, path)),
-        Value::Array(items) => items.iter().any(|item| find(item, place, lines, path)),
-        _ => false,
-    };
-    if !is_found {
-        path.pop();
-    }
-    is_found
 }
 
 /// The first line of a span.

@@ -1,39 +1,96 @@
 //! Errors in the expressions and tests of rules, with their places in the file, and rules without tests or effect.
 
-use checkrein::policy::{Rule, RuleError};
-use checkrein_core::{BlockEffect, Target};
+use std::collections::HashSet;
+
+use checkrein::policy::Rule;
+use checkrein_core::{BlockEffect, EventKind, Target};
 use checkrein_dialects::config::{Diagnostic, Location};
 use checkrein_dialects::{HandlerSpec, HookSpec, RuleDecision, RuleSpec};
-use checkrein_document::{LineIndex, Node, Span};
-use checkrein_expression::Span as ExpressionSpan;
+use checkrein_document::{LineIndex, Span};
+use checkrein_expression::{Expression, Span as ExpressionSpan};
 
-use super::place::{Part, entry_of};
-use super::{for_hook, location, read_text, with_help};
+use super::files::{EntryValue, Files};
+use super::place::Part;
+use super::{for_hook, location, with_help};
 use crate::rule_tests::TestCase;
 
 /// Returns the error of a rule that does not compile, at its place in the file.
-pub(super) fn error(hook: &HookSpec) -> Option<Diagnostic> {
+pub(super) fn error(files: &Files, hook: &HookSpec) -> Option<Diagnostic> {
     let HandlerSpec::Rule(spec) = &hook.handler else { return None };
     let error = Rule::compile(spec, &hook.kinds).err()?;
-    let diagnostic = for_hook(hook, Part::Entry, "bad-expression", &error.to_string());
-    Some(match place(hook, &error) {
+    Some(at_expression(files, hook, "bad-expression", &error.key, error.span(), &error.to_string()))
+}
+
+/// Warns about comparisons that rarely hold, such as one with an unknown name.
+pub(super) fn comparisons(files: &Files, hook: &HookSpec, found: &mut Vec<Diagnostic>) {
+    let Some(spec) = own_rule(hook) else { return };
+    let Ok(rule) = Rule::compile(spec, &hook.kinds) else { return };
+    for warning in rule.warnings() {
+        let text = warning.to_string();
+        found.push(at_expression(files, hook, "unlikely-comparison", &warning.key, warning.span(), &text));
+    }
+}
+
+/// Warns about labels that rules read and no rule sets.
+pub(super) fn labels<'h>(files: &Files, hooks: impl Iterator<Item = &'h HookSpec> + Clone) -> Vec<Diagnostic> {
+    let rules = || hooks.clone().filter_map(|hook| Some((hook, rule_of(hook)?)));
+    let known: HashSet<&str> = rules().filter_map(|(_, rule)| rule.label.as_deref()).collect();
+    let mut found = Vec::new();
+    for (hook, rule) in rules().filter(|(_, rule)| rule.pack_rule.is_none()) {
+        for (key, text) in rule.texts() {
+            for (span, label) in Expression::literal_arguments(text, "seen") {
+                if !known.contains(label.as_str()) {
+                    let text = format!("`{key}`: no rule sets the label `{label}`");
+                    found.push(at_expression(files, hook, "unset-label", &key, span, &text));
+                }
+            }
+        }
+    }
+    found
+}
+
+fn rule_of(hook: &HookSpec) -> Option<&RuleSpec> {
+    match &hook.handler {
+        HandlerSpec::Rule(rule) => Some(rule),
+        _ => None,
+    }
+}
+
+/// Name of the pack of a rule.
+pub(super) fn pack_of(hook: &HookSpec) -> Option<&str> {
+    rule_of(hook)?.pack_rule.as_deref()?.split('.').next()
+}
+
+/// Returns the rule of a hook, if a file has it.
+fn own_rule(hook: &HookSpec) -> Option<&RuleSpec> {
+    rule_of(hook).filter(|rule| rule.pack_rule.is_none())
+}
+
+/// Diagnostic about a part of an expression.
+fn at_expression(
+    files: &Files,
+    hook: &HookSpec,
+    code: &'static str,
+    key: &str,
+    span: ExpressionSpan,
+    text: &str,
+) -> Diagnostic {
+    let diagnostic = for_hook(files, hook, Part::Entry, code, text);
+    match place(files, hook, key, span) {
         Some(at) => with_help(diagnostic, Some(at)),
         None => diagnostic,
-    })
+    }
 }
 
 /// Warns about a rule of a file without a test in which it applies, or without one in which it does not.
-pub(super) fn tests(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
-    let HandlerSpec::Rule(spec) = &hook.handler else { return };
-    if spec.pack_rule.is_some() {
-        return;
-    }
+pub(super) fn tests(files: &Files, hook: &HookSpec, found: &mut Vec<Diagnostic>) {
+    let Some(spec) = own_rule(hook) else { return };
     for test in &spec.tests {
-        if let Err(error) = TestCase::parse(&test.json) {
-            let diagnostic = for_hook(hook, Part::Entry, "bad-test", &format!("a test cannot run: {error}"));
-            let text = hook.info.source.file.as_deref().and_then(read_text);
-            found.push(match text {
-                Some(text) => diagnostic.at(location(&text, test.line)),
+        let read = TestCase::parse(&test.json).map_err(|error| error.to_string());
+        if let Err(error) = read.and_then(|case| case.facts(hook)) {
+            let diagnostic = for_hook(files, hook, Part::Entry, "bad-test", &format!("a test cannot run: {error}"));
+            found.push(match hook.info.source.file.as_deref().and_then(|file| files.get(file)) {
+                Some(file) => diagnostic.at(location(&file.text, test.line)),
                 None => diagnostic,
             });
         }
@@ -44,26 +101,28 @@ pub(super) fn tests(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
         (false, true) => "the rule has no test in which it applies",
         (true, false) => "the rule has no test in which it does not apply",
     };
-    found.push(for_hook(hook, Part::Entry, "untested-rule", missing));
+    found.push(for_hook(files, hook, Part::Entry, "untested-rule", missing));
 }
 
-/// Warns about an effect that none of the rule's events has.
-pub(super) fn effects(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
-    let HandlerSpec::Rule(spec) = &hook.handler else { return };
-    let mut unused = Vec::new();
+/// Warns about an effect that an event of the rule does not have.
+pub(super) fn effects(files: &Files, hook: &HookSpec, found: &mut Vec<Diagnostic>) {
+    let Some(spec) = rule_of(hook) else { return };
+    let mut report = |key: &str, has_effect: &dyn Fn(&EventKind) -> bool| {
+        let without = hook.kinds.iter().filter(|kind| !has_effect(kind));
+        let names: Vec<_> =
+            without.map(|kind| format!("`{}`", hook.dialect.name_of(kind).unwrap_or(kind.name()))).collect();
+        if !names.is_empty() {
+            let text = format!("`{key}` has no effect at {}", names.join(", "));
+            found.push(for_hook(files, hook, Part::Entry, "unused-effect", &text));
+        }
+    };
     if let Some((decision @ (RuleDecision::Deny | RuleDecision::Ask), _)) = &spec.decision
         && hook.kinds.iter().all(|kind| kind.contract().block == BlockEffect::Ignored)
     {
-        unused.push(decision.name());
+        report(decision.name(), &|_| false);
     }
-    if !spec.rewrite.is_empty() && !hook.kinds.iter().any(|kind| kind.contract().rewrites.contains(&Target::Input)) {
-        unused.push("rewrite");
-    }
-    let names: Vec<_> =
-        hook.kinds.iter().map(|kind| format!("`{}`", hook.dialect.name_of(kind).unwrap_or(kind.name()))).collect();
-    for key in unused {
-        let text = format!("`{key}` has no effect at {}", names.join(", "));
-        found.push(for_hook(hook, Part::Entry, "unused-effect", &text));
+    if !spec.rewrite.is_empty() {
+        report("rewrite", &|kind| kind.contract().rewrites.contains(&Target::Input));
     }
 }
 
@@ -75,20 +134,17 @@ fn has_test(spec: &RuleSpec, wants_none: bool) -> bool {
     })
 }
 
-/// Returns the place of an error in the file. `None` if the file has changed.
-fn place(hook: &HookSpec, error: &RuleError) -> Option<Location> {
-    let text = read_text(hook.info.source.file.as_deref()?)?;
-    let span = entry_of(hook, &text, |entry| {
-        let node = error.key.split('.').try_fold(entry, |node, key| node.get(key))?;
-        Some(position(node, &text, error.span()))
-    })?;
-    Some(Location::of(&LineIndex::new(&text), span))
+/// Returns the place of a part of an expression in the file. `None` if the file has changed.
+fn place(files: &Files, hook: &HookSpec, key: &str, part: ExpressionSpan) -> Option<Location> {
+    let file = files.get(hook.info.source.file.as_deref()?)?;
+    let value = file.entry(hook)?.get(key)?;
+    Some(Location::of(&LineIndex::new(&file.text), position(value, &file.text, part)))
 }
 
 /// Returns the position of a part of a value in the file. The value may be quoted, or have several lines with an indentation.
-fn position(node: &Node<'_>, text: &str, part: ExpressionSpan) -> Span {
-    let written = node.span.slice(text);
-    let Some(value) = node.as_str() else { return node.span };
+fn position(value: &EntryValue, text: &str, part: ExpressionSpan) -> Span {
+    let (whole, written) = (value.span, value.span.slice(text));
+    let Some(value) = value.text.as_deref() else { return whole };
     let find = |offset: u32| {
         let before = value.get(..offset as usize)?;
         let mut rest = written.char_indices().peekable();
@@ -106,10 +162,9 @@ fn position(node: &Node<'_>, text: &str, part: ExpressionSpan) -> Span {
         rest.peek().map(|(at, _)| u32::try_from(*at).unwrap_or(u32::MAX))
     };
     match (find(part.start), find(part.end.saturating_sub(1))) {
-        (Some(start), Some(last)) => Span {
-            start: node.span.start.saturating_add(start),
-            end: node.span.start.saturating_add(last).saturating_add(1),
-        },
-        _ => node.span,
+        (Some(start), Some(last)) => {
+            Span { start: whole.start.saturating_add(start), end: whole.start.saturating_add(last).saturating_add(1) }
+        }
+        _ => whole,
     }
 }

@@ -57,13 +57,26 @@ pub const RULES: &[LintRule] = &[
     LintRule {
         code: "bad-test",
         help: "correct the test; `checkrein test` runs it",
-        explanation: "A test of a rule has an unknown key, no call or no valid `want`, so it cannot run.",
+        explanation: "A test of a rule has an unknown key, no call, two calls or an invalid value, so it cannot run.",
         severity: RuleSeverity::Error,
     },
     LintRule {
         code: "unused-effect",
         help: "use another event, such as `PreToolUse`, or remove the key",
         explanation: "The rule denies, asks or rewrites at events at which agents ignore that.",
+        severity: RuleSeverity::Warning,
+    },
+    LintRule {
+        code: "unlikely-comparison",
+        help: "correct the value; `checkrein facts` prints the values of a call",
+        explanation: "A rule compares a fact with a value that it rarely has: a tool or an agent with an unknown name, a program \
+                      with its subcommand, or several options in one word.",
+        severity: RuleSeverity::Warning,
+    },
+    LintRule {
+        code: "unset-label",
+        help: "correct the name, or add `label` to the rule that sets it",
+        explanation: "`history.seen` reads a label that no rule of the loaded files sets, so it is always false.",
         severity: RuleSeverity::Warning,
     },
     LintRule {

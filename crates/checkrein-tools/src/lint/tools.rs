@@ -5,19 +5,20 @@ use checkrein_dialects::agents::claude;
 use checkrein_dialects::config::Diagnostic;
 use checkrein_dialects::{Dialect, HookSpec, ToolRow};
 
+use super::files::Files;
 use super::for_hook;
 use super::place::Part;
 
 /// Start of the names of MCP tools: `mcp__SERVER__TOOL`.
 const MCP: &str = "mcp__";
 
-pub(super) fn matcher(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
+pub(super) fn matcher(files: &Files, hook: &HookSpec, found: &mut Vec<Diagnostic>) {
     let pattern = hook.matcher.pattern();
     let about_tools = hook.kinds.iter().all(|kind| kind.contract().matched_on.as_deref() == Some("tool_name"));
     if pattern.is_empty() || !about_tools || hook.kinds.is_empty() {
         return;
     }
-    let mut report = |code, text: String| found.push(for_hook(hook, Part::Matcher, code, &text));
+    let mut report = |code, text: String| found.push(for_hook(files, hook, Part::Matcher, code, &text));
     let is_rule = pattern.split_once('(').is_some_and(|(tool, rest)| {
         rest.ends_with(')') && !tool.is_empty() && tool.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     });
@@ -76,7 +77,7 @@ pub(super) fn matcher(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
 }
 
 /// Reports a permission rule for a tool that the agent does not have.
-pub(super) fn rule(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
+pub(super) fn rule(files: &Files, hook: &HookSpec, found: &mut Vec<Diagnostic>) {
     let Some(rule) = &hook.permission_rule else { return };
     let (tool, dialect) = (rule.tool.as_str(), hook.dialect);
     if tool.contains('*') || may_be_mcp(dialect, tool) {
@@ -98,7 +99,7 @@ pub(super) fn rule(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
         let hint = hint.map(|name| format!(", did you mean `{name}`?")).unwrap_or_default();
         format!("`{tool}` in `{rule}` is not a tool of {}{hint}", dialect.title())
     };
-    found.push(for_hook(hook, Part::Rule, "matcher-fits-nothing", &text));
+    found.push(for_hook(files, hook, Part::Rule, "matcher-fits-nothing", &text));
 }
 
 /// Tool names that all agents share.

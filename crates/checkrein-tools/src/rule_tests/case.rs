@@ -62,6 +62,8 @@ pub struct TestCase {
     /// Text that the reason contains.
     pub text: Option<String>,
     written: Written,
+    /// `true` if a key describes the event.
+    has_call: bool,
 }
 
 /// Error of a test that cannot run.
@@ -103,28 +105,55 @@ struct Call {
 }
 
 /// An earlier call of the session.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(untagged)]
-enum Earlier {
-    Command(String),
-    Call {
-        #[serde(flatten)]
-        call: Call,
-        #[serde(default)]
-        denied: bool,
-        label: Option<String>,
-        /// Age in minutes.
-        #[serde(default)]
-        minutes: u64,
-        /// Number of equal calls.
-        #[serde(default = "one")]
-        times: usize,
-    },
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+struct Earlier {
+    #[serde(flatten)]
+    call: Call,
+    denied: bool,
+    label: Option<String>,
+    /// Age in minutes.
+    minutes: u64,
+    /// Number of equal calls. Default: one.
+    times: Option<usize>,
 }
 
-fn one() -> usize {
-    1
-}
+/// Keys of a call. A test has one of them, or `tool`.
+const CALL_KEYS: &[&str] = &["command", "path", "url", "prompt"];
+
+/// Keys of an earlier call.
+const EARLIER_KEYS: &[&str] =
+    &["command", "tool", "input", "path", "url", "prompt", "denied", "label", "minutes", "times"];
+
+/// Types of keys, for messages.
+const TYPES: &[(&str, &[&str], fn(&Value) -> bool)] = &[
+    (
+        "a text",
+        &[
+            "command",
+            "tool",
+            "path",
+            "access",
+            "url",
+            "prompt",
+            "event",
+            "agent",
+            "cwd",
+            "branch",
+            "subagent",
+            "permission_mode",
+            "now",
+            "want",
+            "text",
+            "label",
+        ],
+        Value::is_string,
+    ),
+    ("an object", &["input", "remotes", "env"], Value::is_object),
+    ("`true` or `false`", &["dirty", "denied"], Value::is_boolean),
+    ("a list", &["files", "history"], Value::is_array),
+    ("a whole number", &["minutes", "times"], Value::is_u64),
+];
 
 /// Replaces `~` at the start of a path.
 fn with_home(path: &str) -> String {
@@ -142,13 +171,10 @@ impl TestCase {
     pub fn parse(json: &RawJson) -> Result<Self, CaseError> {
         let mut value: Value = serde_json::from_str(json.as_str()).map_err(|error| CaseError(error.to_string()))?;
         let Some(members) = value.as_object_mut() else { return Err(CaseError("a test is an object".to_owned())) };
-        let known = || TEST_KEYS.iter().map(|(name, _)| *name);
-        if let Some(unknown) = members.keys().find(|key| !known().any(|name| name == *key)) {
-            let hint = match closest_match(unknown, known()) {
-                Some(meant) => format!("did you mean `{meant}`?"),
-                None => format!("use one of: {}", known().collect::<Vec<_>>().join(", ")),
-            };
-            return Err(CaseError(format!("unknown key `{unknown}`; {hint}")));
+        let known: Vec<_> = TEST_KEYS.iter().map(|(name, _)| *name).collect();
+        check_keys(members, &known).map_err(CaseError)?;
+        if let Some(history) = members.get_mut("history").and_then(Value::as_array_mut) {
+            history.iter_mut().try_for_each(check_earlier).map_err(|why| CaseError(format!("`history`: {why}")))?;
         }
         let written = members.remove("want").unwrap_or_default();
         let want = written.as_str().and_then(|word| Effect::NAMES.iter().find(|(name, _)| *name == word));
@@ -161,8 +187,10 @@ impl TestCase {
             }));
         };
         let text = members.remove("text").and_then(|text| text.as_str().map(str::to_owned));
+        check_call(members).map_err(CaseError)?;
+        let has_call = ["tool", "event", "output"].iter().chain(CALL_KEYS).any(|key| members.contains_key(*key));
         let written: Written = serde_json::from_value(value).map_err(|error| CaseError(error.to_string()))?;
-        Ok(Self { want: *want, text, written })
+        Ok(Self { want: *want, text, written, has_call })
     }
 
     /// Returns a short description of the call.
@@ -195,7 +223,8 @@ impl TestCase {
         });
         context.files = Some(written.files.iter().map(|file| Path::new(PROJECT).join(with_home(file))).collect());
         if let Some(now) = &written.now {
-            let time: jiff::civil::DateTime = now.parse().map_err(|error| format!("`now`: {error}"))?;
+            let invalid = |_| format!("`now` is `{now}`; write a local time such as `2026-11-18T22:00`");
+            let time: jiff::civil::DateTime = now.parse().map_err(invalid)?;
             let time = time.to_zoned(jiff::tz::TimeZone::UTC).map_err(|error| format!("`now`: {error}"))?;
             context.now = Some(time);
         }
@@ -206,16 +235,27 @@ impl TestCase {
     fn agent(&self) -> Result<&'static Dialect, String> {
         match &self.written.agent {
             None => Ok(&claude::DIALECT),
-            Some(name) => checkrein_dialects::find(name).ok_or_else(|| format!("unknown agent `{name}`")),
+            Some(name) => checkrein_dialects::find(name).ok_or_else(|| {
+                let known = checkrein_dialects::ALL.iter().map(|agent| agent.name);
+                let hint = closest_match(name, known).map(|meant| format!("; did you mean `{meant}`?"));
+                format!("`agent` is `{name}`, which is not a known agent{}", hint.unwrap_or_default())
+            }),
         }
     }
 
     fn event(&self, hook: &HookSpec, cwd: &Path) -> Result<Event, String> {
         let written = &self.written;
         let kind = match &written.event {
-            Some(name) => native::DIALECT.kind_named(name).map_err(|error| error.to_string())?,
+            Some(name) => {
+                let own = || EventKind::ALL.iter().find(|kind| kind.name() == name);
+                let found = native::DIALECT.kind_of(name).or_else(|error| own().ok_or(error));
+                found.cloned().map_err(|error| format!("`event`: {error}"))?
+            }
             None => hook.kinds.first().cloned().unwrap_or(EventKind::PreToolUse),
         };
+        if !self.has_call && kind.fields().iter().any(|field| field.name == "tool_name") {
+            return Err("the test has no call; add one of: command, path, url, tool".to_owned());
+        }
         let mut event = written.call.event(self.agent()?, &kind, written.access.as_deref(), cwd)?;
         if let Some(output) = &written.output {
             let output = RawJson::parse(output.to_string()).map_err(|error| error.to_string())?;
@@ -232,24 +272,65 @@ impl TestCase {
         let key = |call: &Call| format!("{call:?}");
         let mut calls = Vec::new();
         for earlier in &self.written.history {
-            let (call, denied, label, minutes, times) = match earlier {
-                Earlier::Command(text) => (Call { command: Some(text.clone()), ..Call::default() }, false, None, 0, 1),
-                Earlier::Call { call, denied, label, minutes, times } => {
-                    (call.clone(), *denied, label.clone(), *minutes, (*times).min(MAX_TIMES))
-                }
-            };
+            let Earlier { call, denied, label, minutes, times } = earlier;
             let past = call.event(self.agent()?, &EventKind::PreToolUse, None, Path::new(PROJECT))?;
             let names = past.tool_name().into_iter().chain(past.tool_aliases());
             let past = PastCall {
                 tools: names.map(str::to_owned).collect(),
-                key: key(&call),
-                denied,
-                labels: label.into_iter().collect(),
+                key: key(call),
+                denied: *denied,
+                labels: label.clone().into_iter().collect(),
                 age: Duration::from_secs(minutes.saturating_mul(60)),
             };
-            calls.extend(std::iter::repeat_n(past, times));
+            calls.extend(std::iter::repeat_n(past, times.unwrap_or(1).min(MAX_TIMES)));
         }
         Ok(MemoryHistory { calls, key: key(&self.written.call), turn: Some(1) })
+    }
+}
+
+/// Reports an unknown key, and a value of another type.
+fn check_keys(members: &serde_json::Map<String, Value>, known: &[&str]) -> Result<(), String> {
+    for (key, value) in members {
+        if !known.contains(&key.as_str()) {
+            let hint = match closest_match(key, known.iter().copied()) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => format!("use one of: {}", known.join(", ")),
+            };
+            return Err(format!("unknown key `{key}`; {hint}"));
+        }
+        let row = TYPES.iter().find(|(_, keys, _)| keys.contains(&key.as_str()));
+        if let Some((name, _, is_valid)) = row
+            && !is_valid(value)
+        {
+            return Err(format!("`{key}` is `{value}`; write {name}"));
+        }
+    }
+    Ok(())
+}
+
+/// Reports a test or an earlier call with two calls.
+fn check_call(members: &serde_json::Map<String, Value>) -> Result<(), String> {
+    let mut calls = CALL_KEYS.iter().filter(|key| members.contains_key(**key));
+    match (calls.next(), calls.next()) {
+        (Some(first), Some(second)) => Err(format!("`{first}` and `{second}` are two calls; remove one of them")),
+        _ => Ok(()),
+    }
+}
+
+/// Checks an earlier call, and makes an object of a command.
+fn check_earlier(earlier: &mut Value) -> Result<(), String> {
+    if let Some(command) = earlier.as_str() {
+        *earlier = json!({ "command": command });
+    }
+    let Some(members) = earlier.as_object() else {
+        return Err(format!("an entry is `{earlier}`; write a command, or an object such as `{{ command: ls }}`"));
+    };
+    check_keys(members, EARLIER_KEYS)?;
+    check_call(members)?;
+    let keys = ["tool", "label"].iter().chain(CALL_KEYS);
+    match keys.into_iter().any(|key| members.contains_key(*key)) {
+        true => Ok(()),
+        false => Err("an entry has no call; add one of: command, path, url, tool, prompt, label".to_owned()),
     }
 }
 

@@ -11,7 +11,7 @@ use std::fmt;
 use checkrein::facts::Facts;
 use checkrein::policy::{Rule, RuleError};
 use checkrein_core::{Decision, FailurePolicy, Opinion};
-use checkrein_dialects::{HandlerSpec, HookSpec, RuleSpec};
+use checkrein_dialects::{HandlerSpec, HookSpec, RuleSpec, RuleTest};
 
 pub use case::{CaseError, TEST_KEYS, TestCase};
 pub use mutate::{Mutant, Mutation};
@@ -24,7 +24,7 @@ use crate::hook_tests::{CaseOutcome, CaseReport, Mismatch};
 pub struct RuleReport {
     /// Id of the rule.
     pub rule: String,
-    /// File of the rule. `None`: a rule of a pack.
+    /// File of the rule. A rule of a pack has the name of the file in the program.
     pub file: Option<String>,
     /// Line of the rule in its file.
     pub line: u32,
@@ -53,7 +53,7 @@ impl RuleReport {
 impl RuleReport {
     /// Returns the results as cases of a test report. A rule that does not compile is one case.
     pub fn cases(&self) -> Vec<CaseReport> {
-        let file = self.file.clone().unwrap_or_else(|| "packs".to_owned());
+        let file = self.file.clone().unwrap_or_default();
         let case = |name: String, line: u32, mismatches: Vec<Mismatch>, error: Option<String>| {
             let outcome = match (&error, mismatches.is_empty()) {
                 (Some(_), _) => CaseOutcome::Error,
@@ -69,13 +69,17 @@ impl RuleReport {
         for test in &self.tests {
             let name = format!("{}: {}", self.rule, test.call);
             let mut mismatches = Vec::new();
-            if let Ok((got, _)) = &test.got
+            if let Ok((got, text)) = &test.got
                 && *got != test.want
             {
-                mismatches.push(mismatch("want", test.line, test.want.to_string(), got.to_string()));
+                let text = text.as_deref().map(|text| format!(": {text}")).unwrap_or_default();
+                let sentence = format!("expected {}, but the rule {}{text}", test.want, got.verb());
+                mismatches.push(mismatch("want", test.line, test.want.to_string(), got.to_string(), sentence));
             }
-            if let (Some(text), Ok((_, reason))) = (&test.missing_text, &test.got) {
-                mismatches.push(mismatch("text", test.line, text.clone(), reason.clone().unwrap_or_default()));
+            if let (Some(wanted), Ok((_, reason))) = (&test.missing_text, &test.got) {
+                let reason = reason.clone().unwrap_or_default();
+                let sentence = format!("expected a text with `{wanted}`, but the text is: {reason}");
+                mismatches.push(mismatch("text", test.line, wanted.clone(), reason, sentence));
             }
             cases.push(case(name, test.line, mismatches, test.got.as_ref().err().cloned()));
         }
@@ -86,15 +90,19 @@ impl RuleReport {
                 Mutation::Dropped => "dropped",
             };
             let name = format!("{}: no test notices that `{part}` of `{key}` is {change}", self.rule);
-            let wanted = mismatch("mutant", self.line, "a failed test".to_owned(), "all tests pass".to_owned());
+            let (expected, actual) = ("a failed test".to_owned(), "all tests pass".to_owned());
+            let wanted = mismatch(MUTANT, self.line, expected, actual, "all tests pass".to_owned());
             cases.push(case(name, self.line, vec![wanted], None));
         }
         cases
     }
 }
 
-fn mismatch(field: &str, line: u32, expected: String, actual: String) -> Mismatch {
-    Mismatch { field: field.to_owned(), line, expected, actual, diff: Vec::new() }
+/// Field of the mismatch of a mutant that no test notices.
+pub const MUTANT: &str = "mutant";
+
+fn mismatch(field: &str, line: u32, expected: String, actual: String, sentence: String) -> Mismatch {
+    Mismatch { field: field.to_owned(), line, expected, actual, diff: vec![sentence] }
 }
 
 /// Result of one test.
@@ -157,6 +165,21 @@ impl Effect {
         ("label", Self::Label),
     ];
 
+    /// Returns the effect as a verb.
+    fn verb(self) -> &'static str {
+        match self {
+            Self::None => "does not apply",
+            Self::Deny => "denies",
+            Self::Ask => "asks",
+            Self::Allow => "allows",
+            Self::Halt => "halts the agent",
+            Self::Rewrite => "rewrites the input",
+            Self::Context => "adds context",
+            Self::Message => "shows a message",
+            Self::Label => "sets a label",
+        }
+    }
+
     /// Returns the effect of an opinion. `applies`: the condition of the rule is true.
     fn of_opinion(opinion: &Opinion, applies: bool, has_label: bool) -> Self {
         match opinion.decision() {
@@ -180,11 +203,38 @@ impl fmt::Display for Effect {
     }
 }
 
+/// Returns a short description of the call of a test.
+pub fn describe(test: &RuleTest) -> String {
+    TestCase::parse(&test.json).map_or_else(|_| test.json.to_string(), |case| case.describe())
+}
+
+/// Keys that are not part of the state around the call.
+const CALL: &[&str] = &["command", "tool", "input", "path", "url", "prompt", "want", "text"];
+
+/// Returns the keys of a test that set the state around its call, with their values.
+pub fn scene(test: &RuleTest) -> Vec<(String, String)> {
+    let shown = |value: checkrein_core::RawJson| {
+        let item = |item: &str| {
+            checkrein_core::RawJson::text_of(item).map_or_else(|| item.to_owned(), |text| text.into_owned())
+        };
+        match value.items() {
+            Some(items) => items.map(item).collect::<Vec<_>>().join(", "),
+            None => item(value.as_str()),
+        }
+    };
+    let entries = test.json.entries().into_iter().flatten();
+    let around = entries.filter(|entry| !CALL.contains(&entry.key().as_ref()));
+    around.map(|entry| (entry.key().into_owned(), shown(entry.to_json()))).collect()
+}
+
 /// Runs the tests of a rule. `None` if the hook is no rule. `mutate`: also changes the condition and reports changes that no test
 /// notices.
 pub fn run(hook: &HookSpec, mutate: bool) -> Option<RuleReport> {
     let HandlerSpec::Rule(spec) = &hook.handler else { return None };
-    let file = if spec.pack_rule.is_some() { None } else { hook.info.source.file.clone() };
+    let file = match spec.pack_rule.as_deref().and_then(|id| id.split('.').next()) {
+        Some(pack) => Some(format!("{pack}.yaml")),
+        None => hook.info.source.file.clone(),
+    };
     let mut report = RuleReport {
         rule: hook.info.id.clone(),
         file,

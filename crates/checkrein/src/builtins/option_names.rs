@@ -675,6 +675,12 @@ const SINGLE_DASH: &[(&str, &str)] = &[
     ("openssl", ""),
 ];
 
+/// `true` if a program has an option with this spelling.
+pub(crate) fn is_known(spelling: &str) -> bool {
+    let rows = TABLE.iter().chain(SINGLE_DASH).flat_map(|(_, options)| options.split_ascii_whitespace());
+    rows.map(OptionName::parse).any(|option| option.spellings().any(|own| own == spelling))
+}
+
 /// Value of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Takes {

@@ -61,7 +61,10 @@ impl RuleSource {
         if is_set {
             return failure;
         }
-        let effect = hook.dialect.failure_effect(kind, failure.kind);
+        let effect = match hook.can_guard() {
+            true => hook.dialect.failure_effect(kind, failure.kind),
+            false => FailurePolicy::Open,
+        };
         failure.with_effect(effect)
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use checkrein_expression::{FailureKind, Method, Object, Schema, Type, Value};
 
-use super::{field, whole};
+use super::{field, formats, whole};
 
 /// Reads the earlier calls of a session. The current call is not one of them.
 pub trait HistoryReader: fmt::Debug + Send + Sync {
@@ -156,7 +156,7 @@ pub(super) static HISTORY: Schema = Schema {
     methods: &[
         Method {
             name: "count",
-            parameters: &[Type::String],
+            parameters: &[Type::Format(&formats::TOOL)],
             result: Type::Int,
             doc: "Number of calls of a tool, by its common or own name. \"\" counts all tools.",
         },

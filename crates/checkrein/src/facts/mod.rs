@@ -7,6 +7,7 @@
 mod cached;
 mod command;
 mod file_word;
+mod formats;
 mod functions;
 mod history;
 pub(crate) mod json;
@@ -28,6 +29,7 @@ use std::sync::{Arc, OnceLock};
 
 use checkrein_core::payload::Field as PayloadField;
 use checkrein_core::{Event, EventKind, RawJson};
+use checkrein_dialects::agents::native;
 use checkrein_expression::{Environment, FailureKind, Field, List, Method, Object, Schema, Type, Unknown, Value};
 use jiff::Zoned;
 
@@ -296,7 +298,8 @@ fn is_available(name: &str, kind: &EventKind) -> bool {
 
 fn events_with(name: &str) -> String {
     let kinds = EventKind::ALL.iter().filter(|kind| is_available(name, kind));
-    let names: Vec<_> = kinds.map(|kind| format!("`{}`", kind.name())).collect();
+    let name = |kind| native::DIALECT.name_of(kind).unwrap_or_else(|| EventKind::name(kind));
+    let names: Vec<_> = kinds.map(|kind| format!("`{}`", name(kind))).collect();
     format!("events with it: {}", names.join(", "))
 }
 
@@ -347,8 +350,8 @@ pub(crate) static ROOT: Schema = Schema {
     name: "facts",
     doc: "Names that every rule can use. Some exist only at events that have the data.",
     fields: &[
-        field("event", Type::String, "Name of the event, such as `pre_tool_use`."),
-        field("agent", Type::String, "Name of the agent, such as `claude`; \"\" if it is not known."),
+        field("event", Type::Format(&formats::EVENT), "Name of the event, such as `pre_tool_use`."),
+        field("agent", Type::Format(&formats::AGENT), "Name of the agent, such as `claude`; \"\" if it is not known."),
         field("session", Type::Object(&SESSION), "The session."),
         field("subagent", Type::nullable(&Type::Object(&SUBAGENT)), "The sub-agent; null for the main agent."),
         field("cwd", Type::String, "Working directory of the agent."),
@@ -413,10 +416,10 @@ static NOW: Schema = Schema {
     doc: "The local time of the event.",
     fields: &[
         field("year", Type::Int, "Year."),
-        field("month", Type::Int, "Month, from 1."),
-        field("day", Type::Int, "Day of the month, from 1."),
-        field("hour", Type::Int, "Hour, from 0 to 23."),
-        field("minute", Type::Int, "Minute."),
+        field("month", Type::Range(1, 12), "Month, from 1."),
+        field("day", Type::Range(1, 31), "Day of the month, from 1."),
+        field("hour", Type::Range(0, 23), "Hour, from 0 to 23."),
+        field("minute", Type::Range(0, 59), "Minute."),
         field("weekday", Type::OneOf(WEEKDAYS), "Day of the week, such as `monday`."),
         field("date", Type::String, "Date, such as `2026-11-18`."),
         field("unix", Type::Int, "Seconds since 1970-01-01 in UTC."),

@@ -6,6 +6,7 @@ use checkrein_dialects::is_common_tool;
 use checkrein_expression::{Schema, Type, Value};
 
 use super::field;
+use super::formats;
 use super::record::Record;
 
 const KINDS: &[&str] = &["read", "edit", "delete", "execute", "fetch", "search", "mcp", "agent", "other"];
@@ -31,7 +32,7 @@ pub(super) static TOOL: Schema = Schema {
         field("name", Type::String, "The agent's own name."),
         field(
             "common_name",
-            Type::String,
+            Type::Format(&formats::COMMON_TOOL),
             "Name that all agents share, such as `Bash`, `Write` or `mcp__SERVER__TOOL`.",
         ),
         field(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use checkrein_core::EventKind;
+use checkrein_core::{EventKind, RawJson};
 use checkrein_dialects::{RuleDecision, RuleSpec};
 use checkrein_expression::{Environment, Error, Expression, Prefilter, Span, Template, Value, Variables};
 
@@ -27,6 +27,7 @@ pub struct Rule {
     pub(super) message: Option<Template>,
     pub(super) label: Option<String>,
     pub(super) rewrite: Vec<(String, NewValue)>,
+    warnings: Vec<RuleError>,
 }
 
 /// New value of a field of the tool input.
@@ -38,6 +39,10 @@ pub(super) enum NewValue {
     Value(Expression),
     /// A constant, as JSON.
     Constant(String),
+    /// An array.
+    Array(Vec<NewValue>),
+    /// An object.
+    Object(Vec<(String, NewValue)>),
 }
 
 /// An expression of a rule that is not valid.
@@ -73,9 +78,15 @@ impl Rule {
         let mut environment = facts::environment(kinds).params(params);
         let variables = Variables::compile(&spec.vars, &mut environment)
             .map_err(|(name, error)| RuleError { key: format!("vars.{name}"), error })?;
+        let when = Expression::condition(&spec.when, &environment).map_err(fail("when"))?;
+        let of_variables = variables.warnings().iter().map(|(name, error)| (format!("vars.{name}"), error));
+        let of_when = when.warnings().iter().map(|error| ("when".to_owned(), error));
+        let warnings =
+            of_variables.chain(of_when).map(|(key, error)| RuleError { key, error: error.clone() }).collect();
+        // The texts are needed only if the condition is true.
+        let environment = environment.assuming(&when);
         let template = |key: &str, text: &str| Template::compile(text, &environment).map_err(fail(key));
         let optional = |key: &str, text: &Option<String>| text.as_deref().map(|text| template(key, text)).transpose();
-        let when = Expression::condition(&spec.when, &environment).map_err(fail("when"))?;
         let decision = match &spec.decision {
             Some((decision, text)) => Some((*decision, template(decision.name(), text)?)),
             None => None,
@@ -97,16 +108,35 @@ impl Rule {
             message: optional("message", &spec.message)?,
             label: spec.label.clone(),
             rewrite,
+            warnings,
         })
+    }
+
+    /// Parts that are valid and rarely intended, such as a comparison with an unknown name.
+    pub fn warnings(&self) -> &[RuleError] {
+        &self.warnings
     }
 }
 
-fn new_value(value: &checkrein_core::RawJson, environment: &Environment) -> Result<NewValue, Error> {
+fn new_value(value: &RawJson, environment: &Environment) -> Result<NewValue, Error> {
+    if let Some(items) = value.items() {
+        let items = items.filter_map(|item| RawJson::parse(item).ok());
+        let items: Result<Vec<_>, Error> = items.map(|item| new_value(&item, environment)).collect();
+        return items.map(NewValue::Array);
+    }
+    if let Some(entries) = value.entries() {
+        let mut members = Vec::new();
+        for entry in entries {
+            members.push((entry.key().into_owned(), new_value(&entry.to_json(), environment)?));
+        }
+        return Ok(NewValue::Object(members));
+    }
     let Some(text) = value.as_text() else { return Ok(NewValue::Constant(value.to_string())) };
     // A text that is one expression keeps the type of its value.
     let inner = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
     if let Some(inner) = inner
         && let Ok(expression) = Expression::compile(inner, environment)
+        && expression.no_text().is_none()
     {
         return Ok(NewValue::Value(expression));
     }

@@ -1,9 +1,9 @@
 //! Evaluation of a rule for the facts of an event.
 
-use checkrein_core::{Failure, FailureKind, FailurePolicy, Opinion, RawJson, Rewrite, Target};
+use checkrein_core::{EventKind, Failure, FailureKind, FailurePolicy, Opinion, RawJson, Rewrite, Target};
 use checkrein_expression::{Failure as EvaluationFailure, Inside, Object, Step, Unknown, Value};
 
-use super::compile::{NewValue, Rule};
+use super::compile::{NewValue, PROGRAM_LIST, Rule};
 use super::json::json_of_value;
 
 /// Value of the condition of a rule.
@@ -60,7 +60,7 @@ impl Rule {
             Condition::True => self.effects(facts),
             Condition::Unknown(_) if !self.restricts() => Ok(Opinion::none()),
             Condition::Unknown(fact) => {
-                let reason = unknown_reason(id, fact);
+                let reason = unknown_reason(id, fact, facts);
                 Ok(match unknown {
                     FailurePolicy::Open => Opinion::none(),
                     FailurePolicy::Closed => Opinion::deny(reason),
@@ -150,7 +150,7 @@ impl Rule {
         if let Some(message) = &self.message {
             opinion = opinion.with_message(render("message", message)?);
         }
-        if !self.rewrite.is_empty() {
+        if !self.rewrite.is_empty() && has_rewrites(facts) {
             opinion = opinion.with_rewrite(Rewrite::merge(Target::Input, self.patch(facts)?));
         }
         Ok(opinion)
@@ -161,24 +161,39 @@ impl Rule {
         let mut members = Vec::new();
         for (field, new) in &self.rewrite {
             let key = || format!("rewrite.{field}");
-            let fail = |failure: EvaluationFailure| self.failed(&key(), &failure);
-            let value = match new {
-                NewValue::Constant(json) => json.clone(),
-                NewValue::Text(template) => {
-                    let text = template.render(facts, &self.variables).map_err(fail)?;
-                    RawJson::string(&text).as_str().to_owned()
-                }
-                NewValue::Value(expression) => {
-                    let value = expression.evaluate_with(facts, &self.variables).map_err(fail)?;
-                    json_of_value(&value).map_err(|Unknown(fact)| {
-                        Failure::new(FailureKind::Error, format!("`{}`: the value of `{fact}` is unknown", key()))
-                    })?
-                }
-            };
-            members.push(format!("{}:{value}", RawJson::string(field)));
+            members.push(format!("{}:{}", RawJson::string(field), self.json(new, &key, facts)?));
         }
         RawJson::parse(format!("{{{}}}", members.join(",")))
             .map_err(|error| Failure::new(FailureKind::Error, format!("`rewrite` is not valid: {error}")))
+    }
+
+    /// Returns a new value as JSON.
+    fn json(&self, new: &NewValue, key: &dyn Fn() -> String, facts: &dyn Object) -> Result<String, Failure> {
+        let fail = |failure: EvaluationFailure| self.failed(&key(), &failure);
+        Ok(match new {
+            NewValue::Constant(json) => json.clone(),
+            NewValue::Text(template) => {
+                let text = template.render(facts, &self.variables).map_err(fail)?;
+                RawJson::string(&text).as_str().to_owned()
+            }
+            NewValue::Value(expression) => {
+                let value = expression.evaluate_with(facts, &self.variables).map_err(fail)?;
+                json_of_value(&value).map_err(|Unknown(fact)| {
+                    Failure::new(FailureKind::Error, format!("`{}`: the value of `{fact}` is unknown", key()))
+                })?
+            }
+            NewValue::Array(items) => {
+                let items: Result<Vec<_>, _> = items.iter().map(|item| self.json(item, key, facts)).collect();
+                format!("[{}]", items?.join(","))
+            }
+            NewValue::Object(members) => {
+                let member = |(name, value): &(String, NewValue)| {
+                    Ok(format!("{}:{}", RawJson::string(name), self.json(value, key, facts)?))
+                };
+                let members: Result<Vec<_>, Failure> = members.iter().map(member).collect();
+                format!("{{{}}}", members?.join(","))
+            }
+        })
     }
 
     fn failed(&self, key: &str, failure: &EvaluationFailure) -> Failure {
@@ -222,7 +237,55 @@ fn condition(value: Value) -> Result<Condition, Failure> {
     }
 }
 
+/// `true` if the event of these facts has an input that hooks can rewrite.
+fn has_rewrites(facts: &dyn Object) -> bool {
+    match field(facts, "event") {
+        Value::String(name) => {
+            name.parse::<EventKind>().is_ok_and(|kind| kind.contract().rewrites.contains(&Target::Input))
+        }
+        _ => false,
+    }
+}
+
+/// Returns a fact by its name.
+fn field(object: &dyn Object, name: &str) -> Value {
+    let index = object.schema().fields.iter().position(|field| field.name == name);
+    index.map_or(Value::Null, |index| object.field(index))
+}
+
+/// Start of the description of a command that cannot be parsed. The rest is the cause.
+const UNREADABLE: &str = "a command that cannot be read: ";
+
+/// Returns what is unknown, and the remedy.
+pub fn describe_unknown(Unknown(fact): &Unknown) -> String {
+    if let Some(why) = fact.strip_prefix(UNREADABLE) {
+        return format!("the command cannot be read: {why}; correct it");
+    }
+    // A part of a shell command as it is written, and not a description.
+    match fact.contains('$') || !fact.contains(' ') {
+        true => format!("`{fact}` is known only when the command runs; write its value"),
+        false => format!("{fact} is not known before the command runs; name it in the command"),
+    }
+}
+
 /// Returns the reason of a rule whose condition is unknown.
-fn unknown_reason(id: &str, Unknown(fact): &Unknown) -> String {
-    format!("the rule `{id}` cannot be decided: `{fact}` is known only when the command runs; write the value instead")
+fn unknown_reason(id: &str, fact: &Unknown, facts: &dyn Object) -> String {
+    // Every rule about commands depends on such a command, so the first one is no better than the others.
+    if is_program(fact, facts) {
+        return format!("`{}` runs as a command, which is known only then; write the command itself", fact.0);
+    }
+    match fact.0.starts_with(UNREADABLE) {
+        true => describe_unknown(fact),
+        false => format!("{}; the rule `{id}` needs it", describe_unknown(fact)),
+    }
+}
+
+/// `true` if the unknown fact is the program of a command.
+fn is_program(fact: &Unknown, facts: &dyn Object) -> bool {
+    let Value::List(commands) = field(facts, PROGRAM_LIST) else { return false };
+    commands.elements.iter().any(|command| match command {
+        Value::Object(command) => field(&**command, "program").unknown_part().as_ref() == Some(fact),
+        Value::Unknown(unknown) => unknown == fact,
+        _ => false,
+    })
 }

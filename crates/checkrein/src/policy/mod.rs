@@ -14,7 +14,7 @@ mod testing;
 
 pub use compile::{Rule, RuleError};
 pub(crate) use evaluate::Condition;
-pub use evaluate::{Evaluation, Part};
+pub use evaluate::{Evaluation, Part, describe_unknown};
 pub(crate) use handler::RuleFactory;
 pub(crate) use history::SessionHistory;
 #[doc(hidden)]

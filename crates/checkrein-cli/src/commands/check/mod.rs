@@ -92,9 +92,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
             super::print_note(&format!("--allow {code} has no effect: {}", no_lint(code)));
         }
     }
+    let files = lint::Files::default();
     for checked in &mut checked {
         checked.found.retain(|diagnostic| {
-            !arguments.allow.iter().any(|code| code == diagnostic.code) && !lint::is_silenced(diagnostic)
+            !arguments.allow.iter().any(|code| code == diagnostic.code) && !files.is_silenced(diagnostic)
         });
     }
     let (errors, warnings) = totals(&checked);

@@ -97,8 +97,11 @@ fn run_rules(arguments: &Arguments) -> Result<Exit> {
         .map_err(|(info, error)| anyhow!("{}: the rule `{}` is not valid: {error}", info.source, info.id))?;
     let others = loaded.hooks.iter().filter(|hook| !matches!(hook.handler, HandlerSpec::Rule(_))).count();
     if others > 0 {
-        let hooks = super::pluralize(others, "hook");
-        super::print_note(&format!("left out {hooks} that are not rules; `--config` runs them"));
+        let text = match others {
+            1 => "1 hook is not a rule and was left out; `--config` runs it".to_owned(),
+            several => format!("{several} hooks are not rules and were left out; `--config` runs them"),
+        };
+        super::print_note(&text);
     }
     if replay.rules() == 0 {
         bail!("there is no rule to evaluate: a rule is a hook with `when`, or comes from a pack");

@@ -9,7 +9,7 @@ use checkrein::event::Target;
 use checkrein::hook::SkipReason;
 use checkrein::record::{HookOutcome, HookRecord};
 use checkrein::verdict::Warning;
-use checkrein::{Event, EventKind, FailureKind, FailurePolicy, Verdict};
+use checkrein::{Decision, Event, EventKind, FailureKind, FailurePolicy, Verdict};
 use owo_colors::{OwoColorize, Style};
 
 use super::super::selection::RuleState;
@@ -81,7 +81,7 @@ fn hooks(out: &mut impl Write, dialect: &Dialect, event: &Event, fired: &Fired) 
     }
     // Packs have many rules, and few of them apply.
     let is_false = |record: &HookRecord| {
-        let is_quiet = record.outcome != HookOutcome::Failure;
+        let is_quiet = record.outcome != HookOutcome::Failure && !has_effect(record);
         let planned = fired.planned(record).filter(|planned| selection::is_of_pack(&planned.hook));
         is_quiet && planned.and_then(selection::rule_state) == Some(RuleState::DoesNotApply)
     };
@@ -170,7 +170,12 @@ fn hook(out: &mut impl Write, fired: &Fired, record: &HookRecord) -> io::Result<
         && !selection::is_whole_file(&planned.hook)
     {
         let verb = if fails.is_some() || is_background { "selected" } else { "ran" };
-        lines.push(format!("{verb}: {}", selection::why(planned)));
+        let is_contradiction = has_effect(record) && selection::rule_state(planned) == Some(RuleState::DoesNotApply);
+        let why = match is_contradiction {
+            true => "its condition is true for the input that an earlier hook rewrote".to_owned(),
+            false => selection::why(planned),
+        };
+        lines.push(format!("{verb}: {why}"));
     }
     if record.dry_run {
         lines.push(dry_run(record));
@@ -190,6 +195,9 @@ fn hook(out: &mut impl Write, fired: &Fired, record: &HookRecord) -> io::Result<
         for text in texts {
             layout::paragraph(out, 6, &format!("{what}: {}", layout::one_line(text, 400)))?;
         }
+    }
+    if let Some(label) = planned.and_then(selection::label) {
+        layout::paragraph(out, 6, &format!("label: {label}"))?;
     }
     let applies = planned.is_some_and(|planned| selection::rule_state(planned) != Some(RuleState::DoesNotApply));
     if let Some(part) = planned.filter(|_| applies).and_then(selection::deciding_part) {
@@ -218,6 +226,12 @@ fn hook(out: &mut impl Write, fired: &Fired, record: &HookRecord) -> io::Result<
         }
     }
     Ok(())
+}
+
+/// `true` if the hook has changed the verdict or added to it.
+fn has_effect(record: &HookRecord) -> bool {
+    let has_decision = record.decision.is_some_and(|decision| decision != Decision::NoOpinion);
+    has_decision || !record.rewrote.is_empty() || !record.context.is_empty() || !record.system_messages.is_empty()
 }
 
 /// `true` if the warning reports the failure of this hook.

@@ -13,11 +13,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use checkrein::HookSpec;
-use checkrein::dialects::HandlerSpec;
-use checkrein::dialects::config::Diagnostic;
+use checkrein::dialects::config::{Diagnostic, Severity};
 use checkrein::dialects::packs::{self, Pack};
+use checkrein::dialects::{HandlerSpec, RuleTest};
 use checkrein::hook::HookState;
 use checkrein_tools::hook_tests::{self, Case, CaseReport, HookProbes, TestReport, TestRunner};
+use checkrein_tools::lint::load_errors;
 use checkrein_tools::rule_tests;
 use serde_json::json;
 
@@ -36,13 +37,14 @@ use crate::interrupt::{self, Engines};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:
   0    all cases pass
-  1    a case fails, a probe has a finding, a hook is not approved, or a file is invalid
+  1    a case fails, a probe has a finding, a hook is not approved, or a hook or a file is invalid
   64   usage error
   130  interrupted
 
 Example:
   checkrein test
   checkrein test .checkrein/tests/guard.yaml --filter force --watch
+  checkrein test new-rules.yaml --mutate
   checkrein test --contract --timeout 2
 
   # .checkrein/tests/guard.yaml
@@ -53,7 +55,7 @@ Example:
       input: {command: git push --force}
       expect: {decision: deny, reason: lease}")]
 pub struct Arguments {
-    /// Files with test cases, or directories of them
+    /// Files with test cases or rules, or directories of test cases
     paths: Vec<PathBuf>,
     #[command(flatten)]
     config: ConfigArguments,
@@ -118,6 +120,10 @@ struct Known {
     cases: Vec<Case>,
     /// Rules with tests.
     rules: Vec<HookSpec>,
+    /// Errors of hooks that cannot be loaded.
+    broken: Vec<String>,
+    /// `true` if the command line names the hook files. Their rules need no approval for a test.
+    has_named_files: bool,
     /// Diagnostics of the case files.
     wrong: Vec<Diagnostic>,
     /// Number of cases before --filter.
@@ -129,33 +135,61 @@ impl Known {
         let config = &arguments.config;
         // Fails if a file of --config does not exist.
         config.sources()?;
-        let files = config.config.iter().map(std::path::absolute).collect::<Result<Vec<_>, _>>()?;
+        let (hook_files, paths): (Vec<_>, Vec<_>) =
+            arguments.paths.iter().cloned().partition(|path| hook_tests::is_hook_file(path));
+        let named = config.config.iter().chain(&hook_files);
+        let files = named.map(std::path::absolute).collect::<Result<Vec<_>, _>>()?;
+        let has_named_files = !files.is_empty();
         let dir = config.directory()?;
         let runner =
             TestRunner::new(config.dialect.0, &dir).config(files).agent(config.agent.clone()).trust(config.trust());
-        let files = hook_tests::find(&arguments.paths, &dir, &runner.config_files()).usage_error()?;
+        let files = match paths.is_empty() && !hook_files.is_empty() {
+            true => Vec::new(),
+            false => hook_tests::find(&paths, &dir, &runner.config_files()).usage_error()?,
+        };
         let read = hook_tests::read_files(&files, config.dialect.0);
         let all_cases = read.cases.len();
-        let wanted = |case: &Case| {
-            arguments.filter.is_empty() || arguments.filter.iter().any(|text| case.name.contains(text.as_str()))
-        };
-        let cases: Vec<_> = read.cases.into_iter().filter(wanted).collect();
+        let cases: Vec<_> = read.cases.into_iter().filter(|case| is_wanted(arguments, &case.name)).collect();
         // Loads the config files of each case, so that their diagnostics are known.
         for case in &cases {
             runner.loaded_for(case);
         }
         let mut rules: Vec<HookSpec> =
             runner.loaded().hooks.iter().filter(|hook| has_tests(hook, false)).cloned().collect();
+        let mut broken = Vec::new();
         if arguments.packs {
             rules = packs::ALL.iter().flat_map(Pack::rules).filter(|hook| has_tests(hook, true)).collect();
+        } else {
+            // A hook that does not load is not tested.
+            let loaded = runner.loaded();
+            let unloaded = load_errors(config.dialect.0, &loaded.hooks, &dir, &loaded.diagnostics);
+            let diagnostics = runner.diagnostics();
+            let errors = diagnostics.iter().chain(&unloaded).filter(|found| found.severity == Severity::Error);
+            broken.extend(errors.map(ToString::to_string));
         }
-        Ok(Self { runner, files, cases, rules, wrong: read.diagnostics, all_cases })
+        let all_cases = all_cases + rules.iter().map(test_names).map(|names| names.len()).sum::<usize>();
+        rules.retain(|rule| test_names(rule).iter().any(|name| is_wanted(arguments, name)));
+        Ok(Self { runner, files, cases, rules, broken, has_named_files, wrong: read.diagnostics, all_cases })
     }
 
     /// Prints diagnostics of all files on standard error.
     fn tell(&self) {
-        for diagnostic in self.runner.diagnostics().iter().chain(&self.wrong) {
-            super::print_failure(&diagnostic.to_string());
+        let diagnostics = self.runner.diagnostics();
+        let of_files = diagnostics.iter().filter(|found| found.severity != Severity::Error || self.broken.is_empty());
+        for text in of_files.chain(&self.wrong).map(ToString::to_string).chain(self.broken.iter().cloned()) {
+            super::print_failure(&text);
+        }
+    }
+
+    /// Text about rules that have no effect, because they are not approved.
+    fn unapproved_rules(&self) -> Option<String> {
+        let is_unapproved = |hook: &&HookSpec| matches!(hook.state, HookState::Untrusted | HookState::Changed(_));
+        let rules = self.rules.iter().filter(is_unapproved).map(|hook| &*hook.info);
+        let remedy = "approve with `checkrein trust approve --all`, or pass --trust-all in CI";
+        match if self.has_named_files { 0 } else { layout::count_hooks(rules) } {
+            0 => None,
+            1 => Some(format!("1 rule is not approved, so it has no effect: {remedy}")),
+            count => Some(format!("{count} rules are not approved, so they have no effect: {remedy}")),
         }
     }
 
@@ -166,7 +200,9 @@ impl Known {
             all.push(self.runner.loaded());
         }
         let is_unapproved = |hook: &&HookSpec| matches!(hook.state, HookState::Untrusted | HookState::Changed(_));
-        let hooks = all.iter().flat_map(|loaded| &loaded.hooks).filter(is_unapproved);
+        // The tests of rules run without an approval.
+        let is_rule = |hook: &&HookSpec| matches!(hook.handler, HandlerSpec::Rule(_));
+        let hooks = all.iter().flat_map(|loaded| &loaded.hooks).filter(is_unapproved).filter(|hook| !is_rule(hook));
         let remedy = "approve with `checkrein trust approve --all`, or pass --trust-all in CI";
         match layout::count_hooks(hooks.map(|hook| &*hook.info)) {
             0 => None,
@@ -177,7 +213,8 @@ impl Known {
 
     /// Fails if there is nothing to run.
     fn check(&self, arguments: &Arguments) -> Result<()> {
-        if arguments.contract || !self.cases.is_empty() || !self.rules.is_empty() || !self.wrong.is_empty() {
+        let is_any = !self.cases.is_empty() || !self.rules.is_empty();
+        if arguments.contract || is_any || !self.wrong.is_empty() || !self.broken.is_empty() {
             return Ok(());
         }
         if self.all_cases > 0 {
@@ -210,15 +247,21 @@ async fn once(arguments: &Arguments, known: &Known) -> Result<Exit> {
         let report = TestReport::new(Vec::new(), probes, begun.elapsed());
         (report, with_cases)
     } else {
-        let mut live = live::Line::new(known.cases.len());
-        let reports = known.runner.run_all(&known.cases, jobs, arguments.fail_fast, |report| live.done(report)).await;
-        drop(live);
-        let reports = rule_cases(arguments, known).into_iter().chain(reports).collect();
-        (TestReport::new(reports, Vec::new(), begun.elapsed()), 0)
+        let (mut reports, mutants) = rule_cases(arguments, known);
+        if arguments.fail_fast && !reports.iter().all(CaseReport::is_passed) {
+            reports.extend(known.cases.iter().map(CaseReport::skipped));
+        } else {
+            let mut live = live::Line::new(known.cases.len());
+            let fail_fast = arguments.fail_fast;
+            reports.extend(known.runner.run_all(&known.cases, jobs, fail_fast, |report| live.done(report)).await);
+        }
+        (TestReport::new(reports, Vec::new(), begun.elapsed()).with_mutants(mutants), 0)
     };
     let (report, with_cases) = report;
     let mut problems: Vec<_> = known.wrong.iter().map(ToString::to_string).collect();
+    problems.extend(known.broken.iter().cloned());
     problems.extend(known.unapproved(arguments));
+    problems.extend(known.unapproved_rules());
     let report = report.with_problems(problems);
     if let Some(path) = &arguments.junit {
         output_file::check_inside(path, &std::env::current_dir()?)?;
@@ -236,13 +279,33 @@ fn has_tests(hook: &HookSpec, of_pack: bool) -> bool {
     }
 }
 
-/// Runs the tests of rules.
-fn rule_cases(arguments: &Arguments, known: &Known) -> Vec<CaseReport> {
-    let reports = known.rules.iter().filter_map(|rule| rule_tests::run(rule, arguments.mutate));
-    let is_wanted = |case: &CaseReport| {
-        arguments.filter.is_empty() || arguments.filter.iter().any(|text| case.name.contains(text.as_str()))
-    };
-    reports.flat_map(|report| report.cases()).filter(is_wanted).collect()
+/// `true` if a case has this name or no name is given.
+fn is_wanted(arguments: &Arguments, name: &str) -> bool {
+    arguments.filter.is_empty() || arguments.filter.iter().any(|text| name.contains(text.as_str()))
+}
+
+/// Returns the names of the tests of a rule, as reports have them.
+fn test_names(hook: &HookSpec) -> Vec<String> {
+    let HandlerSpec::Rule(rule) = &hook.handler else { return Vec::new() };
+    let name = |test: &RuleTest| format!("{}: {}", hook.info.id, rule_tests::describe(test));
+    rule.tests.iter().map(name).collect()
+}
+
+/// Runs the tests of rules. Returns their reports, and the number of changed conditions.
+fn rule_cases(arguments: &Arguments, known: &Known) -> (Vec<CaseReport>, usize) {
+    let (mut cases, mut mutants) = (Vec::new(), 0);
+    for rule in &known.rules {
+        let Some(report) = rule_tests::run(rule, arguments.mutate) else { continue };
+        mutants += report.mutants;
+        for case in report.cases().into_iter().filter(|case| is_wanted(arguments, &case.name)) {
+            let is_failed = !case.is_passed();
+            cases.push(case);
+            if is_failed && arguments.fail_fast {
+                return (cases, mutants);
+            }
+        }
+    }
+    (cases, mutants)
 }
 
 fn show(arguments: &Arguments, report: &TestReport, with_cases: usize) -> Result<()> {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use checkrein::record::HookOutcome;
 use checkrein_tools::hook_tests::{CaseOutcome, CaseReport, Finding, HookProbes, Mismatch, ProbeReport, TestReport};
+use checkrein_tools::rule_tests::MUTANT;
 use owo_colors::{OwoColorize, Style};
 
 use super::super::{layout, pluralize, printable, shorten_paths};
@@ -35,21 +36,52 @@ pub(super) fn cases(out: &mut impl Write, report: &TestReport) -> io::Result<()>
         show_case(out, case)?;
     }
     let mut counts = vec![format!("{} passed", report.passed)];
-    for (count, word) in [(report.failed, "failed"), (report.errors, "could not run"), (report.skipped, "skipped")] {
+    let failed = report.failed - report.cases.iter().filter(|case| is_mutant(case)).count();
+    for (count, word) in [(failed, "failed"), (report.errors, "could not run"), (report.skipped, "skipped")] {
         if count > 0 {
             counts.push(format!("{count} {word}"));
         }
     }
     let style = if report.is_fine() { Style::new().green() } else { Style::new().red() };
-    let cases = pluralize(report.cases.len(), "case");
+    let survivors = report.cases.iter().filter(|case| is_mutant(case)).count();
+    let cases = pluralize(report.cases.len() - survivors, "case");
     writeln!(out, "\n{cases}: {}, in {} ms", counts.join(", ").style(style), report.duration_ms)?;
     problems(out, report)?;
-    for case in report.cases.iter().filter(|case| !matches!(case.outcome, CaseOutcome::Passed | CaseOutcome::Skipped)) {
-        let fields: Vec<_> = case.mismatches.iter().map(|mismatch| mismatch.field.as_str()).collect();
+    mutants(out, report.mutants, survivors)?;
+    let is_failed = |case: &&CaseReport| !matches!(case.outcome, CaseOutcome::Passed | CaseOutcome::Skipped);
+    for case in report.cases.iter().filter(is_failed).filter(|case| !is_mutant(case)) {
+        let fields: Vec<_> =
+            case.mismatches.iter().map(|mismatch| sentence(mismatch).unwrap_or(&mismatch.field)).collect();
         // The case above shows the whole error.
         let error = case.error.as_ref().map(|error| error.split(": ").next().unwrap_or_default().to_owned());
         let why = error.unwrap_or_else(|| fields.join(", "));
         writeln!(out, "  {} {} {}: {}", "failed".red(), place(case), printable(&case.name), printable(&why))?;
+    }
+    Ok(())
+}
+
+/// `true` for a changed condition that no test notices.
+fn is_mutant(case: &CaseReport) -> bool {
+    case.mismatches.iter().any(|mismatch| mismatch.field == MUTANT)
+}
+
+/// Returns the difference in words, if it is one line and no list of lines.
+fn sentence(mismatch: &Mismatch) -> Option<&str> {
+    match mismatch.diff.as_slice() {
+        [line] if !line.starts_with(['-', '+']) => Some(line),
+        _ => None,
+    }
+}
+
+/// Writes the number of changed conditions, and of those that no test notices.
+fn mutants(out: &mut impl Write, all: usize, survivors: usize) -> io::Result<()> {
+    if all == 0 {
+        return Ok(());
+    }
+    writeln!(out, "{}: {} noticed, {survivors} not noticed", pluralize(all, "mutant"), all - survivors)?;
+    if survivors > 0 {
+        let hint = "add a test that tells the difference, or remove the part if no call can tell";
+        layout::paragraph(out, 2, &format!("hint: {hint}"))?;
     }
     Ok(())
 }
@@ -73,7 +105,11 @@ fn show_case(out: &mut impl Write, case: &CaseReport) -> io::Result<()> {
     match case.outcome {
         CaseOutcome::Passed => writeln!(out, " {}", format!("({} ms)", case.duration_ms).dimmed())?,
         CaseOutcome::Skipped => writeln!(out)?,
+        _ if is_mutant(case) => writeln!(out, " {}", format!("({})", place(case)).dimmed())?,
         _ => writeln!(out, " {}", format!("({}, {} ms)", place(case), case.duration_ms).dimmed())?,
+    }
+    if is_mutant(case) {
+        return Ok(());
     }
     if let Some(error) = &case.error {
         layout::paragraph(out, 10, &shorten_paths(&printable(error)))?;

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use checkrein::dialects::agents::{claude, codex, native};
-use checkrein::dialects::{Answer, Dialect, ToolRow, is_common_tool};
+use checkrein::dialects::{Answer, Dialect, HandlerSpec, ToolRow, is_common_tool};
 use checkrein::engine::ExplainedHook;
 use checkrein::record::{HookOutcome, HookRecord};
-use checkrein::{Decision, Event, EventKind, Opinion, RawJson, Record, Trust};
+use checkrein::{Decision, Event, EventKind, HookSpec, Opinion, RawJson, Record, Trust};
 use checkrein_tools::agent_adapter::AgentAdapter;
 use checkrein_tools::install::{Installer, State};
 use checkrein_tools::{AgentCall, AgentCallError};
@@ -21,6 +21,7 @@ use serde_json::json;
 use super::config::{self, directory, sources};
 use super::dialect::DialectName;
 use super::install::installer;
+use super::{layout, selection};
 use crate::exit::{self, Exit, UsageErrorExt};
 
 /// Show the answer to a tool call that each agent gets
@@ -84,6 +85,38 @@ enum Question {
     Other { prompt: Option<String> },
 }
 
+/// An effect besides the decision, and the hook that has it.
+struct Notable {
+    effect: String,
+    hook: String,
+    /// File and line.
+    place: String,
+}
+
+impl Notable {
+    fn new(effect: impl Into<String>, hook: &str, file: Option<&str>, line: Option<u32>) -> Self {
+        let place = file.map(|file| layout::place(file, line)).unwrap_or_default();
+        Self { effect: effect.into(), hook: hook.to_owned(), place }
+    }
+
+    /// Effects of the hooks of a record.
+    fn of_record(record: &Record) -> Vec<Self> {
+        let mut all = Vec::new();
+        for hook in record.hooks.iter().filter(|hook| !hook.dry_run) {
+            let effects = [
+                ("changes", !hook.rewrote.is_empty()),
+                ("context", !hook.context.is_empty()),
+                ("message", !hook.system_messages.is_empty()),
+            ];
+            let names: Vec<_> = effects.iter().filter(|(_, is)| *is).map(|(name, _)| *name).collect();
+            if !names.is_empty() {
+                all.push(Self::new(names.join(", "), &hook.id, hook.source.file.as_deref(), hook.source.line));
+            }
+        }
+        all
+    }
+}
+
 /// Result under one agent.
 struct Tried {
     agent: &'static Dialect,
@@ -92,6 +125,7 @@ struct Tried {
     /// Decision of the hooks.
     decision: Decision,
     reason: Option<String>,
+    notable: Vec<Notable>,
     /// The hook that decided.
     hook: Option<HookRecord>,
     /// Evaluation of this hook, if it is a rule.
@@ -156,6 +190,20 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
                 let mut one = ask(agent, call, is_installed, arguments.trust_all, &dir);
                 let explain = |hook: &HookRecord| config::explain_one(agent, &loaded, &dir, &one.event, hook);
                 one.rule = one.hook.as_ref().filter(|hook| hook.handler == RULE).and_then(explain);
+                let rules =
+                    loaded.hooks.iter().filter(|hook| has_label(hook) && hook.kinds.contains(&one.event.kind()));
+                let explained = rules.filter_map(|hook| config::explain_hook(agent, hook, &dir, &one.event));
+                for planned in explained {
+                    if let Some(label) = selection::label(&planned) {
+                        let info = &planned.hook.info;
+                        one.notable.push(Notable::new(
+                            format!("label `{label}`"),
+                            &info.id,
+                            info.source.file.as_deref(),
+                            info.source.line,
+                        ));
+                    }
+                }
                 tried.push(one);
             }
             Err(error @ (AgentCallError::NoEvent { .. } | AgentCallError::NoTool { .. })) => {
@@ -170,6 +218,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     }
     let exit = exit_of(&tried);
     super::finish_output(exit, show::report(arguments.json, is_example, &tried, &skipped))
+}
+
+fn has_label(hook: &HookSpec) -> bool {
+    matches!(&hook.handler, HandlerSpec::Rule(rule) if rule.label.is_some())
 }
 
 /// `true` if the table of the agent lists this name.
@@ -274,6 +326,7 @@ fn ask(agent: &'static Dialect, call: AgentCall, is_installed: bool, trust_all: 
         event: call.event,
         decision,
         reason,
+        notable: record.map(Notable::of_record).unwrap_or_default(),
         hook,
         rule: None,
         failed_closed,

@@ -61,6 +61,9 @@ impl Tried {
         for text in self.words() {
             line(&text, Style::new())?;
         }
+        for notable in &self.notable {
+            line(&format!("{} from {} {}", notable.effect, notable.hook, notable.place), Style::new().dimmed())?;
+        }
         if let Some(part) = self.rule.as_ref().and_then(selection::deciding_part) {
             line(&format!("because {part}"), Style::new().dimmed())?;
         }

@@ -259,6 +259,23 @@ impl HookFileLayout {
         when.is_some_and(|key| entry.get(key.name).is_some())
     }
 
+    /// `true` for a rule that has notes for the model or the user only, so that it cannot guard anything.
+    fn is_note(&self, entry: &Node<'_>) -> bool {
+        let has = |is: &dyn Fn(RuleKey) -> bool| {
+            self.keys.iter().any(|key| match key.says {
+                Attribute::OfRule(own) => is(own) && entry.get(key.name).is_some(),
+                _ => false,
+            })
+        };
+        let members = entry.as_object().unwrap_or_default();
+        let is_known = |name: &str| name == "event" || name == "events" || self.keys.iter().any(|key| key.name == name);
+        self.is_rule(entry)
+            // A misspelt key could be a decision.
+            && members.iter().all(|member| is_known(&member.key))
+            && has(&|key| matches!(key, RuleKey::Context | RuleKey::Message))
+            && !has(&|key| matches!(key, RuleKey::Decision(_) | RuleKey::Rewrite | RuleKey::Label))
+    }
+
     /// `true` for an entry with a decision of a rule, and neither a condition nor another handler.
     fn lacks_condition(&self, entry: &Node<'_>) -> bool {
         let is_decision = |key: &HookKey| matches!(key.says, Attribute::OfRule(RuleKey::Decision(_)));
@@ -405,6 +422,11 @@ impl HookFileLayout {
             Err(why) => {
                 // Diagnostics show the name of the hook, if it has one.
                 let id = self.name_of(hook).unwrap_or(id);
+                if self.is_note(hook) {
+                    decoder.error("not-loaded", hook.span, "this rule cannot be loaded").help =
+                        Some("fix or remove it".to_owned());
+                    return;
+                }
                 let dry_run = self.is_dry_run(decoder, hook);
                 for kind in kinds {
                     let matcher = matcher.cloned().or_else(|| decoder.matcher_of(hook, kind));

@@ -92,7 +92,12 @@ impl RuleKey {
             Self::Unknown => rule.unknown = Some(effect(decoder, node, name, EFFECTS)?),
             Self::Tests => {
                 for test in decoder.array(node, name)? {
-                    decoder.object(test, name)?;
+                    if test.as_object().is_none() {
+                        let why = format!("an entry of `{name}` is {}", test.type_name());
+                        decoder.error("wrong-type", test.span, why.clone()).help =
+                            Some("write `{ command: …, want: … }`".to_owned());
+                        return Err(why);
+                    }
                     let line = decoder.place(test.span).line;
                     rule.tests.push(RuleTest { json: json(test)?, line });
                 }

@@ -19,7 +19,7 @@ use std::sync::{Arc, OnceLock};
 use checkrein_expression::{List, Object, Schema, Type, Value};
 
 use super::record::Record;
-use super::{STRINGS, Shared, cached, field, word};
+use super::{STRINGS, Shared, cached, field, formats, word};
 use crate::builtins::doubt::{Doubt, base};
 use crate::builtins::shell::{Expanded, SimpleCommand};
 use crate::builtins::text::head;
@@ -301,7 +301,7 @@ pub(super) static COMMAND: Schema = Schema {
     fields: &[
         field(
             "program",
-            Type::String,
+            Type::Format(&formats::PROGRAM),
             "Name of the program without its directory, such as `git`; \"\" for a redirection without a program.",
         ),
         field("path", Type::String, "The word that names the program, as it is written: `/usr/bin/git`."),
@@ -313,16 +313,20 @@ pub(super) static COMMAND: Schema = Schema {
         ),
         field(
             "flags",
-            STRINGS,
+            Type::list(&Type::Format(&formats::FLAG)),
             "Options without their values, one by one: `-rf` gives `-r` and `-f`. Well-known options are in the list in every spelling, such as `-f` and `--force`.",
         ),
         field(
             "options",
             Type::map(&Type::String),
-            "Values of options, under every spelling. The last one applies: `c.options[\"--output\"]`.",
+            "Values of options, under every spelling. The last one applies. Test the option first: `\"--output\" in c.options && c.options[\"--output\"] == \"x\"`.",
         ),
         field("args", STRINGS, "Operands: words that are neither options, nor values of options, nor the subcommand."),
-        field("text", Type::String, "The command as one line without quotes, at most 1,000 bytes. Unknown parts are in it as they are written."),
+        field(
+            "text",
+            Type::String,
+            "The command as one line without quotes, at most 1,000 bytes. Unknown parts are in it as they are written.",
+        ),
         field("env", Type::map(&Type::String), "Variables that the call sets for the command."),
         field("redirects", Type::list(&Type::Object(&REDIRECT)), "Files that the shell opens for the command."),
         field("pipes_to", STRINGS, "Programs further down the pipe."),
