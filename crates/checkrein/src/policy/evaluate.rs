@@ -3,7 +3,7 @@
 use checkrein_core::{EventKind, Failure, FailureKind, FailurePolicy, Opinion, RawJson, Rewrite, Target};
 use checkrein_expression::{Failure as EvaluationFailure, Inside, Object, Step, Unknown, Value};
 
-use super::compile::{NewValue, PROGRAM_LIST, Rule};
+use super::compile::{NewValue, Rule};
 use super::json::json_of_value;
 
 /// Value of the condition of a rule.
@@ -282,7 +282,7 @@ fn unknown_reason(id: &str, fact: &Unknown, facts: &dyn Object) -> String {
 
 /// `true` if the unknown fact is the program of a command.
 fn is_program(fact: &Unknown, facts: &dyn Object) -> bool {
-    let Value::List(commands) = field(facts, PROGRAM_LIST) else { return false };
+    let Value::List(commands) = field(facts, "commands") else { return false };
     commands.elements.iter().any(|command| match command {
         Value::Object(command) => field(&**command, "program").unknown_part().as_ref() == Some(fact),
         Value::Unknown(unknown) => unknown == fact,
