@@ -75,7 +75,9 @@ pub(crate) async fn watch(approvals: ApprovalStore, targets: Targets, problems: 
         // The directory appears with the first question.
         if watcher.is_none() {
             let sender = sender.clone();
-            watcher = directory_watch::watch(approvals.directory(), move |_| drop(sender.try_send(())));
+            watcher = directory_watch::watch(approvals.directory(), move |_| {
+                let _ = sender.try_send(());
+            });
         }
         let store = approvals.clone();
         let found = tokio::task::spawn_blocking(move || store.list()).await;
