@@ -43,31 +43,34 @@ impl Pattern {
         self.built.get_or_init(build).as_ref().map_err(Clone::clone)
     }
 
-    /// `true` if a text matches whatever its unknown parts are: a known part matches, also with other characters beside it.
+    /// `true` if a text matches whatever its unknown parts are: a match is inside of a known part, also with other characters
+    /// beside that part.
     pub(crate) fn is_partial_match(&self, text: &PartialText) -> Result<bool, FailureKind> {
         // What is next to a match can decide it: `$`, `\b`. A letter, a blank and nothing stand for all unknown texts.
         const BESIDE: &[&str] = &["", "x", " "];
         const NONE: &[&str] = &[""];
+        let regex = self.regex().map_err(|error| self.invalid(&error))?;
         let last = text.known.len().saturating_sub(1);
-        for (index, part) in text.known.iter().enumerate() {
+        Ok(text.known.iter().enumerate().any(|(index, part)| {
             let before = if index == 0 && text.starts { NONE } else { BESIDE };
             let behind = if index == last && text.ends { NONE } else { BESIDE };
-            let mut texts =
-                before.iter().flat_map(|before| behind.iter().map(move |behind| format!("{before}{part}{behind}")));
-            let mut is_match = Ok(true);
-            while let (Ok(true), Some(text)) = (&is_match, texts.next()) {
-                is_match = self.is_match(&text);
-            }
-            if is_match? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+            before.iter().all(|before| {
+                let end = before.len() + part.len();
+                let is_inside = |behind: &&str| {
+                    let found = regex.shortest_match_at(&format!("{before}{part}{behind}"), before.len());
+                    found.is_some_and(|found| found <= end)
+                };
+                behind.iter().all(is_inside)
+            })
+        }))
+    }
+
+    fn invalid(&self, error: &str) -> FailureKind {
+        FailureKind::Function(format!("invalid pattern `{}`: {error}", self.text))
     }
 
     pub(crate) fn is_match(&self, text: &str) -> Result<bool, FailureKind> {
-        let invalid = |error: String| FailureKind::Function(format!("invalid pattern `{}`: {error}", self.text));
-        Ok(self.regex().map_err(invalid)?.is_match(text))
+        Ok(self.regex().map_err(|error| self.invalid(&error))?.is_match(text))
     }
 }
 

@@ -227,6 +227,8 @@ fn unknown_parts_stay_unknown_only_where_they_matter() {
         ("commands[0].args[2].matches(\"^rel\")", "true"),
         ("commands[0].args[2].matches(\"^release/\")", "true"),
         ("commands[0].args[2].matches(\"release/$\")", "unknown: release/$X"),
+        ("commands[0].args[2].matches(\"^release/[^/]*$\")", "unknown: release/$X"),
+        ("commands[0].args[2].matches(\"^release.*\")", "true"),
         ("commands[0].args[2].matches(\"release/x\")", "unknown: release/$X"),
         ("commands[0].args[2].upper().matches(\"^RELEASE\")", "true"),
         ("commands[0].args.join(\" \").matches(\"^push .* release\")", "unknown: push $REMOTE release/$X"),

@@ -147,7 +147,7 @@ const COMMANDS: &[(&str, Decision, &str)] = &[
     ("curl -o data.json https://x.test && python3 x.py data.json", NONE, ""),
     ("wget https://x.test/a.tgz && tar xzf a.tgz && sh build.sh", NONE, ""),
     // Trees.
-    ("find / | xargs rm -rf", ASK, "find_delete"),
+    ("find / | xargs rm -rf", DENY, "rm_root"),
     ("find ~ -type f | xargs rm", ASK, "find_delete"),
     ("find / -print0 | xargs -0 rm -f", ASK, "find_delete"),
     ("ls / | xargs rm -rf", ASK, "unknown_target"),
