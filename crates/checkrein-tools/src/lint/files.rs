@@ -119,3 +119,25 @@ fn add(node: &Node<'_>, around: Option<Span>, lines: &LineIndex<'_>, found: &mut
 fn value(key: String, node: &Node<'_>) -> EntryValue {
     EntryValue { key, span: node.span, text: node.as_str().map(str::to_owned) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_is_read_and_parsed_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("hooks.yaml");
+        std::fs::write(&path, "# checkrein: allow untested-rule\nhooks:\n  - { id: x, vars: { a: 'true' } }\n")
+            .unwrap();
+        let files = Files::default();
+        let path = path.to_str().unwrap();
+        let file = files.get(path).unwrap();
+        std::fs::write(path, "hooks: []").unwrap();
+        assert!(Rc::ptr_eq(&file, &files.get(path).unwrap()));
+        assert!(file.silences("untested-rule") && !file.silences("bad-test"));
+        let entries = entries(path, &file.text).unwrap();
+        assert_eq!(entries[&(3, 5)].get("vars.a").unwrap().text.as_deref(), Some("true"));
+        assert!(files.get("/nonexistent").is_none());
+    }
+}
