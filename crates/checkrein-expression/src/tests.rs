@@ -358,6 +358,7 @@ fn tested_keys_and_other_maps_need_no_test() {
         "commands.exists(c, !(\"-o\" in c.options) || c.options[\"-o\"] == \"x\")",
         "commands.exists(c, c.options.exists(name, c.options[name] == \"x\"))",
         "commands.exists(c, (\"-o\" in c.options ? c.options[\"-o\"] : \"\") == \"x\")",
+        "commands.filter(c, \"-o\" in c.options).map(c, c.options[\"-o\"]) == [\"x\"]",
         "input.command == \"x\"",
         "{\"a\": 1}[\"a\"] == params.limit",
     ] {
