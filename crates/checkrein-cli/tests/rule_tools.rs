@@ -211,12 +211,16 @@ const FORCE: &str = r#"hooks:
 "#;
 
 #[test]
-fn explain_shows_why_a_rule_does_not_apply() {
+fn explain_and_run_show_why_a_rule_does_not_apply() {
     let place = user(FORCE);
     let why = "its condition is false: `git push origin`: \"--force\" in c.flags = false";
-    let ran = place.run(&["explain", "PreToolUse", "--tool", "Bash", "--command", "ls && git push origin"]);
-    assert!(ran.stdout.contains(why), "{ran:?}");
-    let open = FORCE.replace("    deny: no", "    unknown: open\n    deny: no");
+    for command in ["explain", "run"] {
+        let ran = place.run(&[command, "PreToolUse", "--tool", "Bash", "--command", "ls && git push origin"]);
+        assert!(ran.stdout.contains(why), "{command}: {ran:?}");
+    }
+    let open = FORCE
+        .replace("\"--force\" in c.flags", "\"x\" in c.args")
+        .replace("    deny: no", "    unknown: open\n    deny: no");
     let ran = user(&open).run(&["explain", "PreToolUse", "--tool", "Bash", "--command", "git push $X"]);
     let text = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("its condition is unknown, which has no effect with `unknown: open`"), "{ran:?}");
