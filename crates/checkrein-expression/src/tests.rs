@@ -145,7 +145,7 @@ fn expressions_have_these_values() {
         ("7 % 4 == 3 && !(1 > 2)", "true"),
         ("-(2 - 5)", "3"),
         ("1.5 + 1 == 2.5", "true"),
-        ("0x10 == 16", "true"),
+        ("0x10 + 0 == 16", "true"),
         (r#""a" + 'b' + """c"d""" + r"\n""#, "abc\"d\\n"),
         (r#""\u00e9\x41\101\t""#, "éAA\t"),
         ("tool == \"Bash\" ? \"yes\" : \"no\"", "yes"),
@@ -367,6 +367,7 @@ fn tested_keys_and_other_maps_need_no_test() {
         "commands.exists(c, !(\"-o\" in c.options) || c.options[\"-o\"] == \"x\")",
         "commands.exists(c, c.options.exists(name, c.options[name] == \"x\"))",
         "commands.exists(c, (\"-o\" in c.options ? c.options[\"-o\"] : \"\") == \"x\")",
+        "commands.filter(c, \"-o\" in c.options).map(c, c.options[\"-o\"]) == [\"x\"]",
         "input.command == \"x\"",
         "{\"a\": 1}[\"a\"] == params.limit",
     ] {

@@ -5,7 +5,7 @@ use super::{Checker, Typed, constant_value, node, wrong_type};
 use crate::error::{Error, Problem};
 use crate::node::{Node, NodeKind, Search};
 use crate::pattern::{Globs, Pattern};
-use crate::syntax::{Comprehension, Expr, Name, Span};
+use crate::syntax::{Comprehension, Expr, ExprKind, Name, Span};
 use crate::types::{Method, Schema, Type};
 use crate::value::Value;
 
@@ -218,6 +218,12 @@ impl Checker<'_> {
         // What is proven about another value of the same name does not hold in the body.
         self.proven.retain(|known| !has_word(known, &variable.text));
         self.proven.push(format!("{} in {}", variable.text, self.text(list)));
+        // The elements that a filter keeps meet its condition.
+        if let ExprKind::Comprehension { kind: Comprehension::Filter, variable: kept, body: condition, .. } = &list.kind
+            && kept.text == variable.text
+        {
+            self.assume(condition, true);
+        }
         self.locals.push((variable.text.clone(), element.clone()));
         let body = match kind {
             Comprehension::Map => self.expression(body),

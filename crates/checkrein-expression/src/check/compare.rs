@@ -13,6 +13,11 @@ impl Checker<'_> {
         if matches!(operator, Operator::And | Operator::Or) {
             return self.logical(span, operator, left, right);
         }
+        self.operation(span, operator, left, right)
+    }
+
+    /// Checks an operator other than `&&` and `||`, whose chains are long. Without it, their frames are small.
+    fn operation(&mut self, span: Span, operator: Operator, left: &Expr, right: &Expr) -> Typed {
         let (one, left_type) = self.expression(left)?;
         let (other, right_type) = self.expression(right)?;
         let operands = || {

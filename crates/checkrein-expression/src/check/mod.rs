@@ -308,6 +308,14 @@ impl Checker<'_> {
                 self.assume(left, false);
                 self.assume(right, false);
             }
+            ExprKind::Not(inner) => self.assume(inner, !result),
+            _ => self.assume_part(condition, result),
+        }
+    }
+
+    /// As [`assume`](Self::assume), for a condition without conditions in it.
+    fn assume_part(&mut self, condition: &Expr, result: bool) {
+        match &condition.kind {
             ExprKind::Binary { operator, left, right }
                 if (*operator == Operator::NotEqual && result) || (*operator == Operator::Equal && !result) =>
             {
@@ -333,7 +341,6 @@ impl Checker<'_> {
                 self.proven.push(text.to_owned());
                 self.proven.push(format!("{:?} in {}", field.text, self.text(object)));
             }
-            ExprKind::Not(inner) => self.assume(inner, !result),
             _ => {}
         }
     }

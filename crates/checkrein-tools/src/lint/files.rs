@@ -7,9 +7,10 @@ use std::rc::Rc;
 
 use checkrein::internal::regular_file;
 use checkrein_dialects::HookSpec;
-use checkrein_dialects::config::Diagnostic;
+use checkrein_dialects::config::{Diagnostic, Location};
 use checkrein_document::{Format, LineIndex, MAX_SIZE, Node, Span, Value};
 
+use super::place::first_line;
 use super::rule;
 
 /// Hook files that were read, by path.
@@ -31,7 +32,8 @@ pub(super) struct File {
 /// The object of a hook in its file.
 #[derive(Debug)]
 pub(super) struct Entry {
-    pub(super) span: Span,
+    /// Its first line.
+    pub(super) first: Location,
     /// Matcher of the entry, or of an object around it.
     pub(super) matcher: Option<Span>,
     /// Values by key. The keys of an inner object are behind a dot.
@@ -91,12 +93,17 @@ fn entries(path: &str, text: &str) -> Option<HashMap<(u32, u32), Entry>> {
     let format = if format == Format::Json { Format::Jsonc } else { format };
     let document = checkrein_document::parse(text, format).ok()?;
     let mut found = HashMap::new();
-    add(&document.root, None, &LineIndex::new(text), &mut found);
+    add(&document.root, None, (text, &LineIndex::new(text)), &mut found);
     Some(found)
 }
 
 /// Adds the objects in a node. The outer one of two objects at the same place is kept.
-fn add(node: &Node<'_>, around: Option<Span>, lines: &LineIndex<'_>, found: &mut HashMap<(u32, u32), Entry>) {
+fn add(
+    node: &Node<'_>,
+    around: Option<Span>,
+    (text, lines): (&str, &LineIndex<'_>),
+    found: &mut HashMap<(u32, u32), Entry>,
+) {
     match &node.value {
         Value::Object(members) => {
             let matcher = node.get("matcher").map(|node| node.span).or(around);
@@ -108,14 +115,37 @@ fn add(node: &Node<'_>, around: Option<Span>, lines: &LineIndex<'_>, found: &mut
                 }
             }
             let place = lines.place(node.span.start);
-            found.entry((place.line, place.column)).or_insert(Entry { span: node.span, matcher, values });
-            members.iter().for_each(|member| add(&member.value, matcher, lines, found));
+            let first = || Location::of(lines, first_line(node.span, text));
+            found.entry((place.line, place.column)).or_insert_with(|| Entry { first: first(), matcher, values });
+            members.iter().for_each(|member| add(&member.value, matcher, (text, lines), found));
         }
-        Value::Array(items) => items.iter().for_each(|item| add(item, around, lines, found)),
+        Value::Array(items) => items.iter().for_each(|item| add(item, around, (text, lines), found)),
         _ => {}
     }
 }
 
 fn value(key: String, node: &Node<'_>) -> EntryValue {
     EntryValue { key, span: node.span, text: node.as_str().map(str::to_owned) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_is_read_and_parsed_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("hooks.yaml");
+        std::fs::write(&path, "# checkrein: allow untested-rule\nhooks:\n  - { id: x, vars: { a: 'true' } }\n")
+            .unwrap();
+        let files = Files::default();
+        let path = path.to_str().unwrap();
+        let file = files.get(path).unwrap();
+        std::fs::write(path, "hooks: []").unwrap();
+        assert!(Rc::ptr_eq(&file, &files.get(path).unwrap()));
+        assert!(file.silences("untested-rule") && !file.silences("bad-test"));
+        let entries = entries(path, &file.text).unwrap();
+        assert_eq!(entries[&(3, 5)].get("vars.a").unwrap().text.as_deref(), Some("true"));
+        assert!(files.get("/nonexistent").is_none());
+    }
 }

@@ -73,8 +73,10 @@ pub(super) fn locate(hook: &HookSpec, part: Part, file: &File) -> Option<Locatio
         Part::Arguments => own(Part::Arguments).or_else(|| own(Part::Handler)),
         part => own(part),
     };
-    let span = span.unwrap_or_else(|| first_line(entry.span, &file.text));
-    Some(Location::of(&LineIndex::new(&file.text), span))
+    Some(match span {
+        Some(span) => Location::of(&LineIndex::new(&file.text), span),
+        None => entry.first.clone(),
+    })
 }
 
 /// Keys that set a part.
@@ -88,7 +90,7 @@ fn keys(hook: &HookSpec, part: Part) -> impl Iterator<Item = &'static str> {
 }
 
 /// The first line of a span.
-fn first_line(span: Span, text: &str) -> Span {
+pub(super) fn first_line(span: Span, text: &str) -> Span {
     let inside = text.get(span.start as usize..span.end as usize).unwrap_or_default();
     let length = inside.find('\n').unwrap_or(inside.len());
     let end = u32::try_from(inside[..length].trim_end().len()).unwrap_or(u32::MAX);

@@ -99,6 +99,13 @@ fn hooks(out: &mut impl Write, dialect: &Dialect, event: &Event, fired: &Fired) 
     for planned in fired.plan.iter().filter(|planned| planned.hook.kinds.contains(&fired.kind())) {
         let info = &planned.hook.info;
         match &planned.why_not {
+            // A rule that does not apply has no record.
+            None if is_silent_rule(fired, planned) => {
+                let (id, source) = (printable(&info.id), display_source(&info.source));
+                let length = 8 + id.chars().count() + source.chars().count();
+                let line = format!("  {} {} {}", "skip".dimmed(), id.bold(), source.dimmed());
+                layout::line_with_text(out, &line, length, &shorten_paths(&printable(&selection::why(planned))))?;
+            }
             // Part of the record, so that it is shown above.
             None | Some(SkipReason::Skipped { .. }) => {}
             Some(why) => {
@@ -111,6 +118,16 @@ fn hooks(out: &mut impl Write, dialect: &Dialect, event: &Event, fired: &Fired) 
         }
     }
     Ok(())
+}
+
+/// `true` for a rule of a file that has no record because it does not apply.
+fn is_silent_rule(fired: &Fired, planned: &ExplainedHook) -> bool {
+    let info = &planned.hook.info;
+    let has_record =
+        fired.record.hooks.iter().any(|record| record.id == info.id && record.source.line == info.source.line);
+    !has_record
+        && !selection::is_of_pack(&planned.hook)
+        && selection::rule_state(planned) == Some(RuleState::DoesNotApply)
 }
 
 /// Hint about a hook that matches the event and is registered for the event after it, which cannot be blocked.
