@@ -237,7 +237,7 @@ async fn questions_are_answered_and_events_appear() {
     until(&browser, &format!("{}.innerText.includes('tell it to repeat the call')", card(&id))).await;
     browser.switch_to_window(second_tab.clone()).await.unwrap();
     until(&browser, &format!("{}?.dataset.state === 'approved'", card(&id))).await;
-    assert_eq!(get(&browser, &format!("{}.querySelectorAll('button').length", card(&id))).await, json!(0));
+    assert_eq!(get(&browser, &format!("{}.querySelectorAll('[data-answer]').length", card(&id))).await, json!(0));
 
     // By key: the question needs the focus first.
     let id = machine.ask("cargo publish", "publish?");
@@ -285,7 +285,7 @@ async fn questions_are_answered_and_events_appear() {
     machine.deny_elsewhere(&id);
     until(&browser, &format!("{}?.dataset.state === 'denied'", card(&id))).await;
     assert_eq!(machine.state(&id), "denied");
-    until(&browser, &format!("{}?.querySelectorAll('button').length === 0", card(&id))).await;
+    until(&browser, &format!("{}?.querySelectorAll('[data-answer]').length === 0", card(&id))).await;
 
     // An answer that does not arrive is an error, and can be given again.
     let id = machine.ask("npm unpublish", "unpublish?");

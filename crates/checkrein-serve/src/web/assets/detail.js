@@ -59,7 +59,7 @@ function show(dialog, id, { row, record: recorded }) {
       pair("project", row?.project ?? recorded?.project),
       pair("duration", row && `${millis(row.us)} ms from the arrival to the answer`),
       pair("decided by", row?.by),
-      pair("answer", row?.told && row.told !== row.verdict ? `${row.told}; the hooks said ${row.verdict}` : null),
+      pair("answer", row?.told && row.told !== row.verdict ? `${words(row.told)}; answer of the hooks: ${words(row.verdict)}` : null),
       pair("repeated", row?.repeat ? "delivered before: no hook ran, and the answer is the first one" : null)),
     record ? why(record, verdict, told) : section("Why",
       row?.reason && el("p", {}, row.reason),

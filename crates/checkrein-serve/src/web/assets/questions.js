@@ -202,7 +202,7 @@ class Card {
   /** Closes the question: no button works any longer. The card keeps its place and its height, so that no other card moves. */
   end(text, state) {
     const hadFocus = this.element.contains(document.activeElement) || (this.hadFocus && document.activeElement === document.body);
-    this.element.style.minHeight = `${this.element.offsetHeight}px`;
+    this.element.style.minHeight = `${this.height}px`;
     this.isOpen = false;
     this.ended = performance.now();
     this.problem.textContent = "";
@@ -225,11 +225,15 @@ class Card {
     this.resize(() => { this.result.textContent = line; });
   }
 
+  get height() {
+    return this.element.getBoundingClientRect().height;
+  }
+
   /** Makes a change that may move the cards below. */
   resize(change) {
-    const before = this.element.offsetHeight;
+    const before = this.height;
     change();
-    if (this.element.isConnected && this.element.offsetHeight !== before) moved();
+    if (this.height !== before) moved();
   }
 
   complain(text) {
