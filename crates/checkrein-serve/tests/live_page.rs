@@ -162,7 +162,7 @@ fn card(id: &str) -> String {
 /// Clicks a button of a question.
 async fn answer(browser: &Client, id: &str, name: &str) {
     // Clicks right after a change of the list are ignored.
-    until(browser, &format!("{}?.classList.contains('settling') === false", card(id))).await;
+    until(browser, &format!("{}?.classList.contains('moving') === false", card(id))).await;
     let button = format!("[data-id=\"{id}\"] [data-answer={name}]");
     browser.find(Locator::Css(&button)).await.unwrap().click().await.unwrap();
 }
@@ -526,7 +526,7 @@ async fn views_fit_narrow_and_wide_windows() {
                 .execute(&format!("document.documentElement.dataset.theme = '{theme}'; document.querySelector('#tab-timeline').click(); document.getElementById('rows').scrollTop = 0; window.scrollTo(0, 0); document.activeElement.blur()"), vec![])
                 .await
                 .unwrap();
-            until(&browser, "document.querySelector('.settling') === null").await;
+            until(&browser, "document.querySelector('.card.moving') === null").await;
             tokio::time::sleep(Duration::from_millis(500)).await;
             std::fs::write(docs.join(name), browser.screenshot().await.unwrap()).unwrap();
         }

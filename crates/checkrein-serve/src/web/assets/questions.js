@@ -242,14 +242,14 @@ class Card {
 
   /** Ignores clicks for a moment. */
   settle() {
-    this.element.classList.add("settling");
+    this.element.classList.add("moving");
     clearTimeout(this.settling);
-    this.settling = setTimeout(() => this.element.classList.remove("settling"), SETTLE);
+    this.settling = setTimeout(() => this.element.classList.remove("moving"), SETTLE);
   }
 
   /** Acts on a click, unless the button has just come to this place. The click of a key has no place. */
   click(event, act) {
-    if (event.detail > 0 && this.element.classList.contains("settling")) return;
+    if (event.detail > 0 && this.element.classList.contains("moving")) return;
     act();
   }
 
