@@ -346,6 +346,8 @@ async fn buttons_keep_their_places_under_the_pointer() {
     let second = machine.ask("git push origin two", "two?");
     let place = format!("{}?.querySelector('[data-answer=approve]')?.getBoundingClientRect().top", card(&second));
     until(&browser, &format!("{place} > 0")).await;
+    // Cards appear with a short animation.
+    until(&browser, "document.querySelector('.card.moving') === null").await;
     let before = get(&browser, &place).await;
     answer(&browser, &first, "approve").await;
     until(&browser, &format!("{}.dataset.state === 'approved'", card(&first))).await;
