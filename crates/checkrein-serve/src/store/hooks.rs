@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use checkrein_core::{Decision, HookOutcome, RawJson, Record};
+use checkrein_core::{Decision, FailureKind, HookOutcome, RawJson, Record};
 use checkrein_tools::recording::RecordedEvent;
 use serde::Serialize;
 
@@ -35,7 +35,7 @@ pub struct HookStats {
     pub p50_ms: Option<u64>,
     /// 95th percentile of the last durations, in milliseconds.
     pub p95_ms: Option<u64>,
-    /// Number of failed runs.
+    /// Number of failures: failed runs, and events for which the hook did not run because it is not approved.
     pub failures: u64,
     /// Number of runs that were denials.
     pub denials: u64,
@@ -96,8 +96,9 @@ impl Hooks {
                 stats.skipped += 1;
                 continue;
             }
-            stats.runs += 1;
-            if stats.last_run.as_deref().is_none_or(|last| last < time) {
+            let has_run = hook.failure != Some(FailureKind::Untrusted);
+            stats.runs += u64::from(has_run);
+            if has_run && stats.last_run.as_deref().is_none_or(|last| last < time) {
                 stats.last_run = Some(time.to_owned());
             }
             match hook.decision {
@@ -105,7 +106,7 @@ impl Hooks {
                 Some(Decision::Ask) => stats.asks += 1,
                 _ => {}
             }
-            if let Some(duration) = hook.duration_ms {
+            if let (true, Some(duration)) = (has_run, hook.duration_ms) {
                 if durations.len() == DURATIONS {
                     durations.pop_front();
                 }

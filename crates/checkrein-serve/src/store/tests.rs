@@ -110,6 +110,18 @@ fn thread_follows_the_log() {
 }
 
 #[test]
+fn hook_that_is_not_approved_has_no_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let mut untrusted = hook("guard", "failure", None, 0);
+    untrusted["failure"] = "untrusted".into();
+    push(&store, &line(1, &json!({ "hooks": ["guard"] })), Some(record(&json!([untrusted]))));
+    let stats = &store.hooks()[0];
+    assert_eq!((stats.runs, stats.failures, stats.p50_ms), (0, 1, None));
+    assert!(stats.last_error.as_ref().unwrap().starts_with("untrusted"), "{stats:?}");
+}
+
+#[test]
 fn memory_and_disk_are_bounded() {
     let dir = tempfile::tempdir().unwrap();
     let limits = Limits { rows: 1000, records: 256 << 10 };

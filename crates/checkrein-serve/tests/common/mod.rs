@@ -82,7 +82,7 @@ impl Machine {
             "time": time, "agent": agent, "session": session, "project": self.project(project), "subagent": subagent, "event": event,
             "call": format!("call-{number}"), "tool": tool, "command": input, "verdict": verdict,
             "reason": if denies { Some(reason) } else { None }, "hooks": ["guard", "format"],
-            "by": if denies { Some("guard") } else { None }, "us": 900 + number * 137 % 9000,
+            "by": if denies { Some("guard") } else { None }, "us": 900 + number * 2371 % 9000,
         });
         let hook = |id: &str, line: u64, decision: &str, duration: u64| {
             json!({
@@ -141,6 +141,7 @@ impl Machine {
         self.event(5300, old, "session_end", None, "", "no_opinion", "", true);
         self.event(900, shop(None), "session_start", None, "", "no_opinion", "", true);
         self.event(890, shop(None), "prompt_submit", None, "", "no_opinion", "", true);
+        // The oldest event first.
         let calls = [
             (880, None, "Read", "src/cart/total.ts", "no_opinion", ""),
             (860, None, "Grep", "applyDiscount", "no_opinion", ""),
@@ -157,9 +158,12 @@ impl Machine {
             ),
             (700, None, "Edit", "src/cart/total.ts", "no_opinion", ""),
             (640, Some("tester-2"), "Bash", "npm test -- cart --coverage", "no_opinion", ""),
+            (620, None, "Bash", "git push --dry-run origin checkout-fix", "no_opinion", ""),
             (600, None, "Bash", "cat .env.production", "deny", "`.env` files have secrets"),
             (420, None, "Bash", "git push origin checkout-fix", "ask", "pushes need a person"),
             (300, Some("reviewer-1"), "Read", "test/cart.test.ts", "no_opinion", ""),
+        ];
+        let later = [
             (120, None, "Bash", "git commit -m 'Round totals once'", "allow", "commits are fine"),
             (40, None, "Edit", "CHANGELOG.md", "no_opinion", ""),
         ];
@@ -169,6 +173,9 @@ impl Machine {
         self.event(200, docs, tool, Some("shell"), "mkdocs build --strict", "no_opinion", "", true);
         self.event(190, docs, tool, Some("apply_patch"), "docs/guide.md", "no_opinion", "", true);
         self.event(180, docs, "stop", None, "", "no_opinion", "", true);
+        for (age, subagent, name, input, verdict, reason) in later {
+            self.event(age, shop(subagent), tool, Some(name), input, verdict, reason, true);
+        }
     }
 
     fn request(&self, tool: &str, input: &Value, (hook, reason): (&str, &str), parts: &Value) -> String {

@@ -59,7 +59,7 @@ function show(dialog, id, { row, record: recorded }) {
       pair("project", row?.project ?? recorded?.project),
       pair("duration", row && `${millis(row.us)} ms from the arrival to the answer`),
       pair("decided by", row?.by),
-      pair("answer", row?.told && row.told !== row.verdict ? `${row.told}; the hooks said ${row.verdict}` : null),
+      pair("answer", row?.told && row.told !== row.verdict ? `${words(row.told)}; answer of the hooks: ${words(row.verdict)}` : null),
       pair("repeated", row?.repeat ? "delivered before: no hook ran, and the answer is the first one" : null)),
     record ? why(record, verdict, told) : section("Why",
       row?.reason && el("p", {}, row.reason),
@@ -67,7 +67,7 @@ function show(dialog, id, { row, record: recorded }) {
       el("p", { class: "note" }, "Only the line of the decision log is known: the process did not receive the record, or it is too old or too large.")),
     record && inputs(verdict),
     record && el("div", {}, section("Hooks", record.hooks.length ? record.hooks.map(hook) : el("p", { class: "muted" }, "No hook was selected."),
-      record.silent_rules ? el("p", { class: "muted" }, `${record.silent_rules} rule${record.silent_rules > 1 ? "s were" : " was"} evaluated and does not apply.`) : null)),
+      record.silent_rules ? el("p", { class: "muted" }, record.silent_rules > 1 ? `${record.silent_rules} rules were evaluated and do not apply.` : "1 rule was evaluated and does not apply.") : null)),
     record && plan(id),
     el("details", { class: "raw" }, el("summary", {}, "Record as JSON"), el("pre", { tabindex: "0" }, JSON.stringify(recorded ?? row, null, 2))));
   dialog.scrollTop = 0;
@@ -83,7 +83,9 @@ function why(record, verdict, told) {
   else if (!reasons.length) text = verdict.decision === "no_opinion" ? "No hook has an opinion." : `The answer is ${words(verdict.decision)}.`;
   else if (reasons.length === 1) text = `One hook has an opinion: ${reasons[0].hook}.`;
   else text = `${reasons.length} opinions. The strongest is ${words(verdict.decision)}, from ${strongest.map((reason) => reason.hook).join(", ") || "the failure policy"}.`;
-  const other = told && told !== verdict.decision ? `The agent cannot express ${words(verdict.decision)} here, or the answer was changed after the hooks: it got ${words(told)}.` : null;
+  const { approval } = record;
+  const other = approval ? `The user answered the questions of the hooks: approved by ${approval.by || "unknown"}${approval.via ? ` (${approval.via})` : ""}, ${approval.id}.`
+    : told && told !== verdict.decision ? `The agent cannot express ${words(verdict.decision)} here, or the answer was changed after the hooks: it got ${words(told)}.` : null;
   return section("Why",
     el("p", {}, text), other && el("p", {}, other),
     el("ol", { class: "settling" }, reasons.map((reason) => el("li", {}, answer(reason.decision), " ", el("strong", {}, reason.hook), reason.text && `: ${reason.text}`))),
@@ -128,7 +130,7 @@ function hook(hook) {
     hook.left_running?.length ? el("p", { class: "note" }, `Left running: ${hook.left_running.join(", ")}`) : null);
 }
 
-/** The plan with the hooks of today, read on demand. */
+/** The plan with the current hooks, read on demand. */
 function plan(id) {
   const result = el("div", {});
   const button = el("button", { type: "button", class: "quiet", onclick: async () => {
@@ -142,6 +144,6 @@ function plan(id) {
       fill(result, el("p", { class: "problem" }, error.message));
     }
     button.disabled = false;
-  } }, "Plan with the hooks of now");
+  } }, "Plan with the current hooks");
   return section("Plan", button, result);
 }

@@ -1,15 +1,33 @@
 // Elements, texts and times. Everything from agents becomes text, never markup.
 
-/** Creates an element. `properties`: attributes; `on…` are listeners; `class` and `data` as usual. Children are text or nodes. */
+/** Characters that are invisible, look like a space, or control the order of others: those that `visible` of the program replaces. */
+const HIDDEN = /(?![\n\t ])[\p{Cc}\p{Cf}\p{Cs}\p{Cn}\p{Zl}\p{Zp}\p{Zs}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\u{16fe4}\u{1d159}\u{e0000}-\u{e0fff}]/gu;
+
+/** Writes hidden characters as `<U+202E>`. */
+export const visible = (text) => String(text).replace(HIDDEN, (character) => `<U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}>`);
+
+/** Writes hidden characters in JSON text as escapes. The value stays the same. */
+export const visibleJson = (json) => json.replace(HIDDEN, (character) => character.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join(""));
+
+const nodes = (children) => children.flat(Infinity)
+  .filter((child) => child !== undefined && child !== null && child !== false)
+  .map((child) => (child instanceof Node ? child : visible(child)));
+
+/**
+ * Creates an element. `properties`: attributes; `on…` are listeners. `true` and `false` of `aria-…` and `data-…` are written as words,
+ * those of other attributes as present and absent. Children are text or nodes. Text has no hidden characters.
+ */
 export function el(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
-    if (value === undefined || value === null || value === false) continue;
+    if (value === undefined || value === null) continue;
+    const hasWords = name.startsWith("aria-") || name.startsWith("data-");
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (name === "value") element.value = value;
-    else element.setAttribute(name, value === true ? "" : String(value));
+    else if (typeof value === "boolean" && !hasWords) element.toggleAttribute(name, value);
+    else element.setAttribute(name, name === "title" || name === "aria-label" ? visible(value) : String(value));
   }
-  element.append(...children.flat(Infinity).filter((child) => child !== undefined && child !== null && child !== false));
+  element.append(...nodes(children));
   return element;
 }
 
@@ -17,7 +35,7 @@ export const byId = (id) => document.getElementById(id);
 
 /** Replaces the content of an element. */
 export function fill(element, ...children) {
-  element.replaceChildren(...children.flat(Infinity).filter((child) => child !== undefined && child !== null && child !== false));
+  element.replaceChildren(...nodes(children));
 }
 
 const ANSWERS = { no_opinion: "no opinion", allow: "allow", ask: "ask", defer: "defer", deny: "deny", halt: "halt" };
@@ -69,10 +87,13 @@ export const base = (path) => String(path ?? "").replace(/\/+$/, "").split(/[\\/
 
 export const short = (id, length = 8) => (String(id).length > length + 2 ? `${String(id).slice(0, length)}…` : String(id));
 
-/** Tells readers of the screen about something new. */
+/** Reports something new to screen readers. */
 export function announce(text) {
-  byId("announce").textContent = text;
+  byId("announce").textContent = visible(text);
 }
+
+/** Number with its noun, which gets an `s` for all numbers but one. */
+export const counted = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 
 const KEY = "checkrein-";
 

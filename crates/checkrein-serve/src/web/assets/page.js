@@ -2,7 +2,7 @@
 
 import { announce, byId, el, fill, keep } from "./dom.js";
 import * as detail from "./detail.js";
-import { call, follow, login, logout, onLoggedOut, tokenOfAddress, unfollow } from "./link.js";
+import { call, follow, login, logout, onConnection, onLoggedOut, tokenOfAddress, unfollow } from "./link.js";
 import * as panels from "./panels.js";
 import * as questions from "./questions.js";
 import { Timeline } from "./timeline.js";
@@ -12,8 +12,10 @@ const VIEWS = ["timeline", "hooks", "coverage", "trust", "what-if"];
 const KEYS = [
   ["?", "this list"],
   ["g, n", "first question, next question"],
-  ["a, d, e", "approve, deny, edit the question with the focus"],
-  ["s", "approve it for the session"],
+  ["a, d", "approve or deny the question with the focus"],
+  ["r", "deny it with a reason; Enter in the reason denies"],
+  ["e", "edit its input; Ctrl Enter approves the new input"],
+  ["s", "tick “for this session” of the question"],
   ["1 – 5", "timeline, hooks, coverage, trust, what if"],
   ["j, k", "next and previous event (or the arrow keys)"],
   ["Enter", "open the event"],
@@ -53,6 +55,7 @@ function showLogin(problem = "") {
   byId("code").focus();
 }
 
+onConnection(questions.connected);
 onLoggedOut(() => showLogin(keep.get("page") ? "The login has ended." : ""));
 
 byId("login-form").addEventListener("submit", async (event) => {
@@ -201,7 +204,8 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (isReading) return;
-  if (questions.key(event.key)) { event.preventDefault(); return; }
+  if (questions.key(event.key, event.repeat)) { event.preventDefault(); return; }
+  if (event.repeat) return;
   const actions = {
     "?": () => help.showModal(),
     g: () => questions.focusNext(0),

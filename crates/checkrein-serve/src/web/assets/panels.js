@@ -1,6 +1,6 @@
 // Sessions, hooks, coverage, trust and "what if".
 
-import { age, answer, base, byId, clock, el, fill, short, words } from "./dom.js";
+import { age, answer, base, byId, clock, counted, el, fill, short, words } from "./dom.js";
 import { Refused, call } from "./link.js";
 
 const STATES = {
@@ -36,7 +36,7 @@ export function sessions(all, chosen, choose) {
         session.pending > 0 && el("span", { class: "count" }, session.pending)),
       el("span", { class: "line-two muted" },
         el("span", {}, session.state === "waiting" ? "waits" : session.state),
-        el("span", {}, `${session.events.toLocaleString("en")} events`),
+        el("span", {}, counted(session.events, "event")),
         session.denials > 0 && el("span", { class: "denials" }, `${session.denials} denied`),
         answer(session.last_verdict, "small")))));
   if (hadFocus !== null) [...byId("sessions").querySelectorAll("button")].find((button) => button.dataset.session === hadFocus)?.focus();
@@ -62,7 +62,7 @@ export function hooks(all, status, choose) {
   fill(byId("view-hooks"),
     el("h2", {}, "Hooks"),
     el("p", { class: "muted" }, "Numbers are from the kept records. “Logged only”: events that the process did not receive, so their results and times are unknown. Times are those of the last 1,000 runs."),
-    status?.lost_records ? el("p", { class: "note" }, `${status.lost_records} records could not be kept: ${status.record_error}`) : null,
+    status?.lost_records ? el("p", { class: "note" }, `${counted(status.lost_records, "record")} could not be kept: ${status.record_error}`) : null,
     status?.log_error ? el("p", { class: "problem" }, `The decision log cannot be read: ${status.log_error}`) : null,
     rows.length ? table("Hooks", [["hook"], ["type"], ["runs", "number"], ["p50 ms", "number"], ["p95 ms", "number"], ["failures", "number"], ["denials", "number"], ["asks", "number"], ["logged only", "number"], ["last error"]], rows)
       : el("p", { class: "empty" }, "No hook has run yet."));
@@ -104,7 +104,7 @@ export async function coverage(fresh = false) {
         el("th", { scope: "row" }, session.title), el("td", { title: session.session }, short(session.session)), el("td", { title: session.project ?? "" }, base(session.project)),
         number(session.calls), COVERAGE.map(([key]) => el("td", { class: `number cov-${session[key] ? key : "zero"}` }, session[key].toLocaleString("en"))),
         el("td", { class: "error" }, (session.problems ?? []).join("; "))))) : null,
-    calls.length ? [el("h3", {}, "Calls that are not simply judged"), hidden ? el("p", { class: "muted" }, `${hidden} older calls are not shown.`) : null,
+    calls.length ? [el("h3", {}, "Other calls"), hidden ? el("p", { class: "muted" }, `${counted(hidden, "older call")} not shown.`) : null,
       table("Calls", [["time"], ["state"], ["agent"], ["tool"], ["input"], ["reason"]], calls.map((one) => el("tr", {},
         el("td", {}, one.time ? clock(one.time) : "–"),
         el("td", {}, el("span", { class: `answer cov-${one.state.replaceAll("-", "_")}` }, one.state.replaceAll("-", " "))),
@@ -137,7 +137,7 @@ export async function trust() {
 const EXAMPLE = `hooks:
   - id: ask-before-push
     event: PreToolUse
-    when: 'commands.exists(c, c.program == "git" && c.args.exists(a, a == "push"))'
+    when: 'commands.exists(c, c.program == "git" && c.subcommand == "push")'
     ask: Push to the remote?
 `;
 
@@ -156,9 +156,9 @@ export function whatIf(open) {
     try {
       const report = await call("/api/what-if", { rules: text.value, last: Number(byId("rules-last").value) || 1000 });
       fill(result,
-        el("p", { class: "summary" }, `${report.changed} of ${report.evaluated} evaluated calls change.`,
+        el("p", { class: "summary" }, `${report.changed} of ${counted(report.evaluated, "evaluated call")} ${report.changed === 1 ? "changes" : "change"}.`,
           report.unknown ? ` ${report.unknown} of ${report.calls} calls could not be evaluated, because only the decision log has them.` : ""),
-        report.redacted ? el("p", { class: "note" }, `${report.redacted} inputs have redacted secrets: rules that look for secrets find none there.`) : null,
+        report.redacted ? el("p", { class: "note" }, `${counted(report.redacted, "input")} with redacted secrets: rules that look for secrets find none there.`) : null,
         report.notes.map((note) => el("p", { class: "note" }, note)),
         report.decisions.length ? el("ul", { class: "transitions" }, report.decisions.map((change) => el("li", {}, `${change.count} × `, answer(change.then), " → ", answer(change.now)))) : null,
         report.changes.length ? table("Changed calls", [["time"], ["tool"], ["input"], ["then"], ["now"], ["by"]], report.changes.map((change) => el("tr", {},

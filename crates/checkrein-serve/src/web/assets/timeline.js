@@ -1,6 +1,6 @@
 // The list of events. Only the visible rows are elements, so 100,000 events stay smooth.
 
-import { announce, answer, base, byId, clock, el, fill, millis, short, words } from "./dom.js";
+import { answer, base, byId, clock, counted, el, fill, millis, short, visible, words } from "./dom.js";
 import { call } from "./link.js";
 
 const CHUNK = 200;
@@ -22,9 +22,14 @@ export class Timeline {
     this.pool = new Map();
     this.selected = null;
     this.run = 0;
+    this.lanes = new Map();
     this.clear();
     this.list.addEventListener("scroll", () => this.draw(), { passive: true });
-    new ResizeObserver(() => this.draw(true)).observe(this.list);
+    new ResizeObserver(() => {
+      // The scrollbar takes room from the rows, but not from their head.
+      byId("row-head").style.marginRight = `${this.list.offsetWidth - this.list.clientWidth}px`;
+      this.draw(true);
+    }).observe(this.list);
     this.list.addEventListener("keydown", (event) => this.key(event));
     byId("newer").addEventListener("click", () => { this.list.scrollTop = 0; this.draw(); });
     let typing;
@@ -33,6 +38,7 @@ export class Timeline {
       typing = setTimeout(() => this.set({ text: event.target.value.trim() }), 150);
     });
     byId("filter-answer").addEventListener("change", (event) => this.set({ answer: event.target.value }));
+    byId("filter-hook").addEventListener("click", () => { this.set({ hook: null }); this.list.focus(); });
   }
 
   clear() {
@@ -41,8 +47,8 @@ export class Timeline {
     this.wanted = new Set();
     this.until = null;
     this.total = 0;
-    this.lanes = new Map();
     this.seen = 0;
+    this.last = -1;
   }
 
   get height() {
@@ -56,6 +62,14 @@ export class Timeline {
   /** Changes the selection of events. */
   set(changes) {
     Object.assign(this.filter, changes);
+    // The lanes of a session stay while one of them is chosen.
+    if ("session" in changes) this.lanes = new Map();
+    this.lanesChanged = true;
+    const { hook } = this.filter;
+    const chip = byId("filter-hook");
+    chip.hidden = !hook;
+    fill(chip, `hook: ${hook} ✕`);
+    chip.setAttribute("aria-label", visible(`Clear the filter: events of the hook ${hook}`));
     return this.reload();
   }
 
@@ -125,6 +139,7 @@ export class Timeline {
     const last = this.fresh.at(-1)?.position ?? this.until;
     const added = found.filter((row) => row.position > last);
     this.fresh.push(...added);
+    if (this.last >= 0) this.last += added.length;
     added.forEach((row) => this.lane(row));
     const atTop = this.list.scrollTop < this.height;
     if (this.fresh.length > MAX_FRESH && atTop) { this.reload(); return; }
@@ -160,13 +175,16 @@ export class Timeline {
       added.append(element);
     }
     this.space.append(added);
+    const index = this.index;
+    if (this.pool.has(index)) this.list.setAttribute("aria-activedescendant", `row-${index}`);
+    else this.list.removeAttribute("aria-activedescendant");
     this.note();
     if (this.lanesChanged) { this.lanesChanged = false; this.legend(); }
   }
 
   note() {
     const count = this.count;
-    const text = count === 0 ? "no events" : `${count.toLocaleString("en")} event${count === 1 ? "" : "s"}`;
+    const text = count === 0 ? "no events" : counted(count, "event");
     const note = byId("filter-note");
     if (note.textContent !== text) note.textContent = text;
     const above = this.list.scrollTop < this.height ? 0 : Math.max(0, this.fresh.length - this.seen);
@@ -203,7 +221,7 @@ export class Timeline {
       el("span", { class: "input", title: row.reason ?? "" },
         row.command ?? "", row.reason && told !== "no_opinion" && el("span", { class: "why" }, ` ${row.reason}`)),
       el("span", { class: "cell-answer" }, answer(told), row.rewritten && el("span", { class: "mark", title: "a hook rewrote the input" }, "✎"), row.repeat && el("span", { class: "mark", title: "delivered again: no hook ran" }, "↻")),
-      el("span", { class: "by", title: row.by }, row.by ?? (row.hooks?.length ? `${row.hooks.length} hook${row.hooks.length > 1 ? "s" : ""}` : "")),
+      el("span", { class: "by", title: row.by }, row.by ?? (row.hooks?.length ? counted(row.hooks.length, "hook") : "")),
       el("span", { class: "number ms" }, millis(row.us)));
     if (!this.filter.session) element.append(el("span", { class: "where" }, `${row.agent} · ${base(row.project)}`));
     return element;
@@ -225,15 +243,13 @@ export class Timeline {
   get index() {
     if (this.selected === null) return -1;
     for (const [index, element] of this.pool) if (element.dataset.eventId === this.selected) return index;
-    return this.last ?? -1;
+    return this.last;
   }
 
   select(index) {
     const row = this.row(index);
     this.last = index;
     this.selected = row?.id ?? null;
-    for (const element of this.pool.values()) element.setAttribute("aria-selected", element.dataset.eventId === this.selected && row !== null);
-    this.list.setAttribute("aria-activedescendant", `row-${index}`);
     const [top, height] = [index * this.height, this.height];
     if (top < this.list.scrollTop) this.list.scrollTop = top;
     else if (top + height > this.list.scrollTop + this.list.clientHeight) this.list.scrollTop = top + height - this.list.clientHeight;
@@ -253,16 +269,14 @@ export class Timeline {
 
   key(event) {
     const page = Math.max(1, Math.floor(this.list.clientHeight / this.height) - 1);
-    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -this.count, End: this.count };
+    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page };
+    const places = { Home: 0, End: this.count - 1 };
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key in steps) this.move(steps[event.key]);
+    else if (event.key in places) { if (this.count) this.select(places[event.key]); }
     else if (event.key === "Enter") this.openSelected();
     else return;
     event.preventDefault();
-  }
-
-  say() {
-    announce(`${this.count} events`);
   }
 }
 
