@@ -304,7 +304,11 @@ pub(super) static COMMAND: Schema = Schema {
             "Values of options, under every spelling. The last one applies: `c.options[\"--output\"]`.",
         ),
         field("args", STRINGS, "Operands: words that are neither options, nor values of options, nor the subcommand."),
-        field("text", Type::String, "The command as one line without quotes, at most 1,000 bytes. Unknown parts are in it as they are written."),
+        field(
+            "text",
+            Type::String,
+            "The command as one line without quotes, at most 1,000 bytes. Unknown parts are in it as they are written.",
+        ),
         field("env", Type::map(&Type::String), "Variables that the call sets for the command."),
         field("redirects", Type::list(&Type::Object(&REDIRECT)), "Files that the shell opens for the command."),
         field("pipes_to", STRINGS, "Programs further down the pipe."),
