@@ -249,6 +249,9 @@ fn pushed_branch(command: &Command) -> Value {
     }
 }
 
+/// Options of git that name another directory.
+const OTHER_DIRECTORY: &[&str] = &["-C", "--git-dir", "--work-tree"];
+
 /// Returns the branch that is checked out when the command runs, in the repository that it uses.
 fn branch(command: &Command) -> Value {
     let directory = match directory(command) {
@@ -256,12 +259,15 @@ fn branch(command: &Command) -> Value {
         Err(unknown) => {
             // Behind `cd DIR` without `&&`, the command may also run in the directory before.
             let simple = command.simple();
+            let names_another =
+                simple.args.iter().any(|arg| OTHER_DIRECTORY.iter().any(|option| arg.text.starts_with(option)));
+            if simple.cwds.len() < 2 || !simple.cwd_known || names_another {
+                return unknown;
+            }
             let mut branches = simple.cwds.iter().map(|cwd| command.shared.current_branch(cwd));
             let first = branches.next();
             return match first {
-                Some(first) if simple.cwd_known && branches.all(|other| other.to_string() == first.to_string()) => {
-                    first
-                }
+                Some(first) if branches.all(|other| other.to_string() == first.to_string()) => first,
                 _ => unknown,
             };
         }

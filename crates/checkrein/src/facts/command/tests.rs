@@ -486,6 +486,8 @@ fn branches() {
             ("git checkout main && git commit -m x", "main"),
             ("ls", ""),
             ("cd $D && git commit", "? the current branch"),
+            ("git -C $D commit", "? the directory of `git -C`"),
+            ("git --git-dir=/srv/app/.git commit", "? the repository of `--git-dir`"),
         ],
     );
 }
