@@ -349,6 +349,7 @@ async fn buttons_keep_their_places_under_the_pointer() {
     resize(&browser, 700, 1000).await;
     log_in(&browser, &web).await;
     let first = machine.ask("git push origin one", "one?");
+    until(&browser, &format!("{} !== null", card(&first))).await;
     let second = machine.ask("git push origin two", "two?");
     let place = format!("{}?.querySelector('[data-answer=approve]')?.getBoundingClientRect().top", card(&second));
     until(&browser, &format!("{place} > 0")).await;
