@@ -49,6 +49,9 @@ pub fn whole(out: &mut impl Write, approval: &Approval, call: &Call) -> io::Resu
     for command in &call.commands {
         row("runs", &describe(command))?;
     }
+    if call.more_commands > 0 {
+        row("runs", &format!("… and {} more programs: read the whole command above", call.more_commands))?;
+    }
     if let Some(diff) = &call.diff {
         row("diff", diff.trim_end())?;
     }
