@@ -250,10 +250,7 @@ impl Model {
                 }
                 self.overlay = Some(Overlay::Confirm { id, approve, scroll });
             }
-            (
-                Overlay::Confirm { id, approve, scroll },
-                key @ (Key::Up | Key::Down | Key::PageUp | Key::PageDown),
-            ) => {
+            (Overlay::Confirm { id, approve, scroll }, key @ (Key::Up | Key::Down | Key::PageUp | Key::PageDown)) => {
                 let scroll = moved(scroll, key).min(self.confirmation(&id, approve).last_scroll());
                 self.overlay = Some(Overlay::Confirm { id, approve, scroll });
             }

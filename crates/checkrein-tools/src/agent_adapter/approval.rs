@@ -14,9 +14,7 @@ use checkrein_core::{
 use tokio::runtime::Runtime;
 
 use super::{AgentAdapter, Phase};
-use crate::approvals::{
-    self, Answer, Approval, ApprovalState, ApprovalStore, Call, EditedOutcome, Grant, NewApproval,
-};
+use crate::approvals::{self, Answer, Approval, ApprovalState, ApprovalStore, Call, EditedOutcome, Grant, NewApproval};
 
 /// Pauses between two looks at an approval.
 const PAUSES: [Duration; 2] = [Duration::from_millis(10), Duration::from_millis(50)];

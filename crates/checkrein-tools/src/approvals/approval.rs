@@ -271,7 +271,9 @@ impl Approval {
             ApprovalState::Approved if is_edited => {
                 format!("{}, and the hooks judge the edited call when the agent repeats it", by("was edited"))
             }
-            ApprovalState::Consumed if is_edited => format!("{}, and the hooks judge the edited call", by("was edited")),
+            ApprovalState::Consumed if is_edited => {
+                format!("{}, and the hooks judge the edited call", by("was edited"))
+            }
             ApprovalState::Approved => by("was approved"),
             ApprovalState::Denied => by("was denied"),
             ApprovalState::Consumed => format!("{}, and the call has passed", by("was approved")),

@@ -85,7 +85,8 @@ impl Shown {
         };
         self.commands = commands.iter().map(command).collect();
         self.more_commands = more_commands;
-        let is_cut = |words: &[String]| words.len() > MAX_WORDS || words.iter().any(|word| word.chars().count() > MAX_SHORT);
+        let is_cut =
+            |words: &[String]| words.len() > MAX_WORDS || words.iter().any(|word| word.chars().count() > MAX_SHORT);
         let has_cut = |command: &ParsedCommand| {
             [&command.words, &command.wrappers, &command.pipes_to].into_iter().any(|words| is_cut(words))
         };

@@ -203,7 +203,8 @@ impl ApprovalStore {
             return Ok(stored.approval);
         }
         self.make_room()?;
-        let shown = Shown::new(&call.tool, &call.input).explained(&call.commands, call.more_commands, call.diff.as_deref());
+        let shown =
+            Shown::new(&call.tool, &call.input).explained(&call.commands, call.more_commands, call.diff.as_deref());
         let created = now();
         let approval = Approval {
             id: ApprovalId::random(),

@@ -98,6 +98,13 @@ fn show(out: &mut impl std::io::Write, status: &ProcessStatus) -> Result<()> {
             print_failure(&format!("the last failed export of telemetry: {}", printable(error)));
         }
     }
+    if let Some(warm) = &status.warm {
+        let runs = pluralize(number(warm.runs), "warm run");
+        writeln!(out, "{runs} of hooks, {} waiting", pluralize(number(warm.waiting), "interpreter"))?;
+        for cold in &warm.cold {
+            print_note(&format!("{} runs cold: {}", printable(&cold.script), printable(&cold.reason)));
+        }
+    }
     for problem in &status.problems {
         print_failure(problem);
     }
