@@ -67,6 +67,35 @@ pub fn whole(out: &mut impl Write, approval: &Approval, call: &Call) -> io::Resu
     row("expires", &format!("in {}", time_left(approval)))
 }
 
+/// Writes the fields of an input that an edit changes: removed lines with `-`, and added ones with `+`.
+pub fn changes(out: &mut impl Write, old: &RawJson, new: &RawJson) -> io::Result<()> {
+    let (old, new) = (fields(old), fields(new));
+    let mut side = |sign: char, label: &str, text: &str| {
+        let lines = visible(text, LINES);
+        lines.lines().try_for_each(|line| writeln!(out, "  {sign} {}: {line}", label.bold()))
+    };
+    for (label, text) in &old {
+        match new.iter().find(|(other, _)| other == label) {
+            Some((_, changed)) if changed == text => {}
+            Some((_, changed)) => {
+                let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+                let (before, after) = (lines(text), lines(changed));
+                for line in before.iter().filter(|line| !after.contains(line)) {
+                    side('-', label, line)?;
+                }
+                for line in after.iter().filter(|line| !before.contains(line)) {
+                    side('+', label, line)?;
+                }
+            }
+            None => side('-', label, text)?,
+        }
+    }
+    for (label, text) in new.iter().filter(|(label, _)| !old.iter().any(|(other, _)| other == label)) {
+        side('+', label, text)?;
+    }
+    Ok(())
+}
+
 /// The program with its arguments, and the programs around it.
 fn describe(command: &ParsedCommand) -> String {
     let words: Vec<_> = command.words.iter().map(|word| quoted(word)).collect();
@@ -101,7 +130,7 @@ fn agent(approval: &Approval) -> &str {
 }
 
 /// Time in which an answer is possible.
-fn time_left(approval: &Approval) -> String {
+pub fn time_left(approval: &Approval) -> String {
     let seconds = usize::try_from(approval.left().as_secs()).unwrap_or_default();
     match seconds {
         0..60 => pluralize(seconds, "second"),

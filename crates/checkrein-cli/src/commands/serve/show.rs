@@ -162,14 +162,31 @@ pub(super) fn check() -> Check {
         }
         Found::Running(status) => {
             let page = status.page.as_ref().map(|page| format!(", page {page}")).unwrap_or_default();
-            let text = format!("pid {}, checkrein {}{page}", status.pid, status.checkrein);
-            if status.checkrein != VERSION || !status.problems.is_empty() {
-                let mut check =
-                    Check::new(Level::Warning, NAME, [vec![text], status.problems.clone()].concat().join("; "));
-                check.fix = Some("restart it with `checkrein serve stop` and `checkrein serve`".to_owned());
-                return check;
-            }
-            Check::new(Level::Ok, NAME, text)
+            let mut texts = vec![format!("pid {}, checkrein {}{page}", status.pid, status.checkrein)];
+            let fix = fix(&status);
+            texts.extend(status.problems.iter().cloned());
+            let cold = status.warm.iter().flat_map(|warm| &warm.cold);
+            texts.extend(cold.map(|cold| format!("`{}` runs cold: {}", cold.script, cold.reason)));
+            let level = if fix.is_some() { Level::Warning } else { Level::Ok };
+            let mut check = Check::new(level, NAME, texts.join("; "));
+            check.fix = fix;
+            check
         }
     }
+}
+
+/// Repair of the first problem of the process.
+fn fix(status: &ProcessStatus) -> Option<String> {
+    if status.checkrein != VERSION {
+        return Some("restart it with `checkrein serve stop` and `checkrein serve`".to_owned());
+    }
+    let problem = status.problems.first()?;
+    let fix = if problem.contains("webhook") {
+        "correct `approval_webhook` and its endpoint; a changed file needs a restart of the process"
+    } else if problem.contains("No space left") || problem.contains("os error 28") || problem.contains("Disk quota") {
+        "free space on the disk of the state directory"
+    } else {
+        "remove the cause that the message names; then run `checkrein serve stop` and `checkrein serve`"
+    };
+    Some(fix.to_owned())
 }
