@@ -284,6 +284,7 @@ pub fn bench() -> Value {
         ("share", json!({ "type": "number", "minimum": 0, "maximum": 1.000_001 })),
         ("times_floor", or_null(&at_least_0())),
         ("warm", times.clone()),
+        ("cold_alone", times.clone()),
         ("warm_times_cold", or_null(&at_least_0())),
         ("histogram", list_of(&bucket)),
     ]);

@@ -15,6 +15,12 @@ pub fn row(out: &mut impl Write, approval: &Approval) -> io::Result<()> {
     let first = approval.shown.fields.first().map(|field| field.text.replace('\n', " ⏎ ")).unwrap_or_default();
     let state = match approval.state {
         ApprovalState::Pending => time_left(approval),
+        // The hooks decide about an edited call, not the user.
+        ApprovalState::Approved | ApprovalState::Consumed
+            if approval.winner().is_some_and(|answer| answer.edited_input.is_some()) =>
+        {
+            "edited".to_owned()
+        }
         state => state.name().to_owned(),
     };
     let start = format!("{}  {state:<10} {} {}: ", approval.id, agent(approval), approval.tool);
@@ -24,6 +30,9 @@ pub fn row(out: &mut impl Write, approval: &Approval) -> io::Result<()> {
     writeln!(out, "{}{}{}{end}", approval.id.to_string().bold(), &start[11..], text)?;
     for reason in &approval.reasons {
         writeln!(out, "             {} ({}): {}", reason.hook, shorten_paths(&reason.source), question(&reason.text))?;
+    }
+    if let Some(outcome) = &approval.edited_outcome {
+        writeln!(out, "             {}", printable(&outcome.text))?;
     }
     Ok(())
 }
@@ -72,7 +81,7 @@ pub fn changes(out: &mut impl Write, old: &RawJson, new: &RawJson) -> io::Result
     let (old, new) = (fields(old), fields(new));
     let mut side = |sign: char, label: &str, text: &str| {
         let lines = visible(text, LINES);
-        lines.lines().try_for_each(|line| writeln!(out, "  {sign} {}: {line}", label.bold()))
+        lines.lines().try_for_each(|line| writeln!(out, "  {sign} {label}: {line}"))
     };
     for (label, text) in &old {
         match new.iter().find(|(other, _)| other == label) {
