@@ -359,13 +359,9 @@ fn shown_call_has_no_credential_and_no_hidden_character() {
 #[test]
 fn missing_programs_are_named() {
     let text = format!("git push origin main; {} rm -rf /important", "echo a; ".repeat(60));
-    let event = checkrein_core::Event::from_json(
-        &serde_json::json!({
-            "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": { "command": text },
-        })
-        .to_string(),
-    );
-    let (commands, more_commands) = parsed::commands(&event.unwrap(), "codex", std::path::Path::new("/"));
+    let input = RawJson::parse(serde_json::json!({ "command": text }).to_string()).unwrap();
+    let event = checkrein_core::Event::pre_tool_use(checkrein_core::payload::ToolCall::new("Bash", input));
+    let (commands, more_commands) = parsed::commands(&event, "codex", std::path::Path::new("/"));
     assert_eq!((commands.len(), more_commands), (50, 12));
     let (_dir, store) = place();
     let input = serde_json::json!({ "command": text }).to_string();
