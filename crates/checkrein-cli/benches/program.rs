@@ -21,6 +21,8 @@ const NO_HOOK_RUNS: f64 = 1.0;
 const FOUR_PACKS: f64 = 3.0;
 /// Allowed multiple of a call without the resident process.
 const RESIDENT: f64 = 1.2;
+/// Allowed multiple of the median of one agent for the 99th percentile of 64 agents at once.
+const LOAD: f64 = 3.0;
 /// Allowed time on top of the hook's own.
 const ONE_HOOK_RUNS: Duration = Duration::from_micros(1500);
 /// Number of files for `check`.
@@ -204,8 +206,10 @@ fn resident(bench: &Bench, place: &Path, payload: &str, program: &str) {
         });
         all.sort_unstable();
         let (p50, p99) = (alone[alone.len() / 2], all[all.len() * 99 / 100]);
+        let ratio = p99.as_secs_f64() / p50.as_secs_f64();
+        let verdict = if ratio > LOAD { format!(", over the budget of {LOAD}") } else { String::new() };
         println!(
-            "one agent: p50 {p50:?}; {AGENTS} agents, {} events: p50 {:?}, p99 {p99:?}",
+            "one agent: p50 {p50:?}; {AGENTS} agents, {} events: p50 {:?}, p99 {p99:?} = {ratio:.2} x one agent{verdict}",
             all.len(),
             all[all.len() / 2]
         );

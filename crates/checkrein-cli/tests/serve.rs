@@ -540,3 +540,45 @@ fn doctor_mentions_the_process() {
         "{shown}"
     );
 }
+
+#[test]
+fn files_without_a_log_are_named() {
+    let place = Place::with(&[(USER_FILE, r#"{ "log": false, "hooks": [] }"#)]);
+    let _served = Served::start(&place, &[]);
+    let shown = place.run(&["serve", "status"]);
+    assert!(format!("{}{}", shown.stdout, shown.stderr).contains("`log: false`: `checkrein hook` sends no events"));
+    assert!(place.run(&["doctor"]).stdout.contains("`log: false`"));
+}
+
+#[test]
+fn webhook_without_its_secret_is_a_problem() {
+    let file = |secret: &str| {
+        let url = r#""url": "http://127.0.0.1:9/""#;
+        format!(r#"{{ "approval_webhook": {{ {url}, {secret} }}, "hooks": [] }}"#)
+    };
+    let unset = r#""secret": "$CHECKREIN_TEST_UNSET", "allowedEnvVars": ["CHECKREIN_TEST_UNSET"]"#;
+    let private = r#""secret_file": "~/secret""#;
+    for (text, mode, problem) in [
+        (
+            unset,
+            0o600,
+            Some("the variable `CHECKREIN_TEST_UNSET` is not set in the resident process; use `secret_file`"),
+        ),
+        (private, 0o644, Some("others can read the `secret_file`")),
+        (private, 0o600, None),
+    ] {
+        use std::os::unix::fs::PermissionsExt as _;
+        let place = Place::with(&[(USER_FILE, &file(text)), ("home/secret", "a secret\n")]);
+        let secret = place.home.path().join("secret");
+        std::fs::set_permissions(secret, std::fs::Permissions::from_mode(mode)).unwrap();
+        let _served = Served::start(&place, &["--no-desktop"]);
+        match problem {
+            Some(text) => eventually(text, || status(&place).problems.iter().any(|problem| problem.contains(text))),
+            None => assert_eq!(status(&place).problems, Vec::<String>::new()),
+        }
+    }
+    let place = Place::with(&[(USER_FILE, r#"{ "approval_webhook": { "url": "ftp://h/" }, "hooks": [] }"#)]);
+    let checked = place.run(&["check"]);
+    assert!(checked.code != 0, "{checked:?}");
+    assert!(format!("{}{}", checked.stdout, checked.stderr).contains("must start with `https://`"), "{checked:?}");
+}

@@ -45,7 +45,9 @@ pub use kind::{CustomKind, EventKind, KindNameError, Payload, UnknownKind};
 pub use matcher::{Grammar, MAX_PATTERN, Matcher, MatcherError, MatcherProblem, NameList, Syntax};
 pub use opinion::{Opinion, Rewrite, RewriteMode, RewriteTexts};
 pub use panic::{Panic, catch_panic};
-pub use record::{DryRunRecord, HookOutcome, HookRecord, ReasonRecord, Record, SourceRecord, VerdictRecord};
+pub use record::{
+    ApprovalRecord, DryRunRecord, HookOutcome, HookRecord, ReasonRecord, Record, SourceRecord, VerdictRecord,
+};
 pub use reply::{Captured, HttpReply, ProcessExit, ProcessReply, Reply};
 pub use rules::{BlockScope, ChainEnd, Compat, ConcurrentRewrites, DecisionRule, Rules, RunOrder};
 pub use runner::Runner;

@@ -43,6 +43,21 @@ pub struct Record {
     /// Number of rules that were evaluated and do not apply. `hooks` does not contain them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub silent_rules: u32,
+    /// Approval of the user that let the call pass the questions of hooks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<ApprovalRecord>,
+}
+
+/// Approval of a call by the user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ApprovalRecord {
+    /// Id, such as `7KQ2M-9XDTR`.
+    pub id: String,
+    /// Name of the person or the service.
+    pub by: String,
+    /// Means by which the answer arrived: `terminal`, `page` or `webhook`.
+    pub via: String,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -79,6 +94,7 @@ impl Record {
             hooks: hooks.into_iter().map(|(_, hook)| hook).collect(),
             repeat: false,
             silent_rules: 0,
+            approval: None,
         }
     }
 

@@ -279,8 +279,31 @@ pub struct ProcessStatus {
     /// Exports of telemetry. `None`: they are off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub telemetry: Option<ExportStatus>,
+    /// Warm interpreters. `None`: this system has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm: Option<WarmStatus>,
     /// Problems that do not end the process, such as a full disk.
     pub problems: Vec<String>,
+}
+
+/// State of the warm interpreters.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct WarmStatus {
+    /// Interpreters that wait.
+    pub waiting: u64,
+    /// Warm runs since the start of the process.
+    pub runs: u64,
+    /// Scripts that could run warm, but whose last run was cold.
+    pub cold: Vec<ColdScript>,
+}
+
+/// A script whose last run was cold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct ColdScript {
+    /// Path of the script.
+    pub script: String,
+    /// Reason.
+    pub reason: String,
 }
 
 /// Exports of telemetry since the start of the process.

@@ -29,8 +29,12 @@ fn now() -> u64 {
 
 /// A question about a call whose input has a secret.
 fn question(state: &Path) -> Approval {
+    question_of(state, "s")
+}
+
+fn question_of(state: &Path, session: &str) -> Approval {
     let call = json!({
-        "agent": "codex", "session": "s", "project": state, "cwd": null, "event": "PreToolUse", "tool": "Bash",
+        "agent": "codex", "session": session, "project": state, "cwd": null, "event": "PreToolUse", "tool": "Bash",
         "input": { "command": "deploy --token ghp_aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789" },
         "rewritten": null, "asks": [{ "hook": "guard", "source": "hooks.yaml:1", "reason": "sure?" }],
         "policy": "p", "subagent": null, "tool_call": null, "commands": [], "diff": null,
@@ -77,11 +81,12 @@ fn webhook_is_signed_and_tried_again() {
     let endpoint = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut options = Options::new(state.path());
     let url = format!("http://{}/hook", endpoint.local_addr().unwrap());
-    options.notify.webhook = Some(Webhook { url, secret: Some(SECRET.to_owned()), ca_file: None });
+    options.notify.webhook = Some(Webhook { url, secret: Some(SECRET.to_owned()), ca_file: None, problem: None });
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let server = runtime.block_on(Server::start(options)).unwrap();
     runtime.spawn(server.run(std::future::pending()));
     let approval = question(state.path());
+    let mut ids = Vec::new();
     for status in ["503 Busy", "200 OK"] {
         let received = answer_request(endpoint.accept().unwrap().0, status);
         let signed = Signed {
@@ -90,11 +95,13 @@ fn webhook_is_signed_and_tried_again() {
             signatures: received.header("webhook-signature"),
         };
         verify(SECRET, &signed, &received.body, now()).unwrap();
+        ids.push(received.header("webhook-id").map(str::to_owned));
         let text = String::from_utf8(received.body).unwrap();
         assert!(text.contains(&approval.id.to_string()) && text.contains("sure?"), "{text}");
         assert!(text.contains(&format!("/callback/{}", approval.id)), "{text}");
         assert!(!text.contains("ghp_"), "{text}");
     }
+    assert_eq!(ids[0], ids[1], "an attempt is the same message");
     runtime.shutdown_background();
 }
 
@@ -234,6 +241,14 @@ mod desktop {
         let [application, title, body] = shown.recv_timeout(LONG).unwrap();
         assert_eq!((&*application, &*title), ("checkrein", "Bash waits for your approval"));
         assert_eq!(body, format!("codex asks. Answer with: checkrein approve {}", approval.id));
+        for session in ["t", "u", "v"] {
+            question_of(state.path(), session);
+        }
+        let mut titles = Vec::new();
+        while titles.last().is_none_or(|title| title != "4 calls wait for your approval") {
+            titles.push(shown.recv_timeout(LONG).unwrap()[1].clone());
+        }
+        assert!(titles.len() <= 3, "{titles:?}");
         drop(connection);
     }
 
@@ -254,8 +269,12 @@ mod desktop {
 
 #[test]
 fn value_has_no_secret_in_debug_output() {
-    let webhook =
-        Webhook { url: "https://h.example/t0ken".to_owned(), secret: Some("s3cret".to_owned()), ca_file: None };
+    let webhook = Webhook {
+        url: "https://h.example/t0ken".to_owned(),
+        secret: Some("s3cret".to_owned()),
+        ca_file: None,
+        problem: None,
+    };
     let text = format!("{webhook:?}");
     assert!(!text.contains("s3cret") && !text.contains("t0ken"), "{text}");
 }

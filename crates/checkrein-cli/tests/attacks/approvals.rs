@@ -380,7 +380,7 @@ fn interrupted_wait_denies_and_cancels() {
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     let ran = finished(&place, child);
-    assert!(is_denied(&ran) && ran.stdout.contains("interrupted"), "{ran:?}");
+    assert!(is_denied(&ran) && ran.stdout.contains("the question was cancelled"), "{ran:?}");
     let (exit, shown) = approve_without_question(&place, &id);
     assert!(exit == 1 && shown.contains("was cancelled"), "{shown}");
     assert!(!std::fs::read_to_string(&files(&place)[0]).unwrap().contains("approved\""));
@@ -398,7 +398,17 @@ fn edited_input_is_judged_again() {
         command.env("EDITOR", format!("sed -i 's/git push origin main/{to}/'")).env_remove("VISUAL");
         let (exit, shown) = terminal::talk(command, 100, &[("[y/N]", Does::Types("y\n"))]);
         assert_eq!(exit, 0, "{shown}");
-        finished(&place, child)
+        assert!(shown.contains("edited; the hooks judge the edited call"), "{shown}");
+        let is_changed =
+            shown.contains("- command: git push origin main") && shown.contains(&format!("+ command: {to}"));
+        assert!(is_changed, "{shown}");
+        let ran = finished(&place, child);
+        let listed = place.run(&["approvals", "--all", "--json"]).stdout;
+        let all: Vec<Value> = serde_json::from_str(&listed).unwrap();
+        let outcome = all.iter().find(|one| one["id"] == id).unwrap()["edited_outcome"].clone();
+        assert_eq!(outcome["has_passed"], !is_denied(&ran), "{agent}: {outcome}");
+        assert_eq!(outcome["text"].as_str().unwrap().contains("no force"), to.contains("--force"), "{outcome}");
+        ran
     };
     for (agent, call, vars) in calls() {
         let forced = edit(agent, &call, vars, "git push --force x");

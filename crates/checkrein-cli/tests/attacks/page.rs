@@ -206,10 +206,13 @@ fn login_of_the_page_works_once_and_cannot_be_guessed() {
         assert_status(&page.post("/login", &[], &json!({ "token": used })), 403);
     }
     let login = page.web.login().unwrap();
-    for number in 0..12 {
+    // Guesses are slow, and another user of the machine cannot prevent a login with them.
+    let start = std::time::Instant::now();
+    for number in 0..3 {
         assert_status(&page.post("/login", &[], &json!({ "token": format!("AAAA-AA{number:02}") })), 403);
     }
-    assert_status(&page.post("/login", &[], &json!({ "token": login.code })), 403);
+    assert!(start.elapsed() >= Duration::from_secs(3), "{:?}", start.elapsed());
+    assert_status(&page.post("/login", &[], &json!({ "token": login.code })), 200);
 }
 
 #[test]

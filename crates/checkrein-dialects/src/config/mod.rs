@@ -313,6 +313,8 @@ pub struct WebhookSettings {
     pub url: String,
     /// Secret of the signatures. Without one, requests are not signed, and no answer is accepted.
     pub secret: Option<String>,
+    /// File with the secret. Only the user can read it.
+    pub secret_file: Option<String>,
     /// File with certificates that are trusted in addition.
     pub ca_file: Option<String>,
     /// Names of variables that `$NAME` in the secret may name.

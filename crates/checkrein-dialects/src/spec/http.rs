@@ -40,6 +40,8 @@ pub struct HttpSpec {
     /// File with certificates in PEM format that the hook trusts besides those of the system. An absolute path, or one that starts
     /// with `~/`.
     pub ca_file: Option<String>,
+    /// Name of the message. Requests with the same name have the same `webhook-id`. `None`: each request has a new one.
+    pub message: Option<String>,
 }
 
 impl HttpSpec {
@@ -58,6 +60,7 @@ impl HttpSpec {
             require_signed_reply,
             allow_private,
             ca_file,
+            message,
         } = self;
         properties.add("method", method);
         properties.add("url", url);
@@ -70,6 +73,9 @@ impl HttpSpec {
         properties.add_flag("follows redirects", *follow_redirects);
         properties.add_flag("wants signed replies", *require_signed_reply);
         properties.add_flag("public addresses only", !allow_private);
+        if let Some(name) = message {
+            properties.add("message", name);
+        }
         if let Some(file) = ca_file {
             properties.add("trusts certificates in", file);
         }
@@ -88,6 +94,7 @@ impl HttpSpec {
             require_signed_reply: false,
             allow_private: true,
             ca_file: None,
+            message: None,
         }
     }
 
@@ -144,6 +151,13 @@ impl HttpSpec {
     #[must_use]
     pub fn ca_file(mut self, file: impl Into<String>) -> Self {
         self.ca_file = Some(file.into());
+        self
+    }
+
+    /// Gives all requests the `webhook-id` of this message, so that an endpoint recognises one that is sent again.
+    #[must_use]
+    pub fn message(mut self, name: impl Into<String>) -> Self {
+        self.message = Some(name.into());
         self
     }
 

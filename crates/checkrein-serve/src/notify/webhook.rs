@@ -49,7 +49,10 @@ fn prepare(webhook: &Webhook, approval: &Approval) -> Result<(Engine, Event), St
     // The secret is complete, so a `$` in it is no variable.
     let secret = webhook.secret.as_ref().map(|secret| secret.replace('$', "$$"));
     let hook = HookSpec::http("approval-webhook", EventKind::Custom(kind.clone()), &webhook.url).timeout(TIMEOUT);
-    let hook = hook.request(|mut request| {
+    // An endpoint recognises a message that it got before.
+    let message = format!("{} {} {}", approval.id, approval.created, approval.digest);
+    let hook = hook.request(|request| {
+        let mut request = request.message(message);
         if let Some(secret) = secret {
             request = request.secret(secret);
         }

@@ -195,6 +195,10 @@ impl Shared {
             pending_approvals: pending as u64,
             idle_exit: self.idle_exit.map(|time| time.as_secs()),
             telemetry: self.telemetry.as_ref().map(|telemetry| telemetry.status()),
+            #[cfg(target_os = "linux")]
+            warm: Some(self.warm.status()),
+            #[cfg(not(target_os = "linux"))]
+            warm: None,
             problems,
         }
     }

@@ -100,7 +100,7 @@ async fn show(options: &TuiOptions, terminal: &mut Terminal<CrosstermBackend<io:
             }
         }
         refresh(options, &mut link, &mut model).await;
-        terminal.draw(|frame| view::draw(frame, &model))?;
+        draw(terminal, &mut model)?;
         if !wait(options, &mut link, &mut model, &mut keys, &mut changes, &mut tick, terminal).await? {
             return Ok(());
         }
@@ -135,10 +135,19 @@ async fn wait(
                     }
                     None => {}
                 }
-                terminal.draw(|frame| view::draw(frame, model))?;
+                draw(terminal, model)?;
             }
         }
     }
+}
+
+/// Draws the view. Keys apply to the screen that the user sees, so the model has its size.
+fn draw(terminal: &mut Terminal<CrosstermBackend<io::Stdout>>, model: &mut Model) -> io::Result<()> {
+    terminal.draw(|frame| {
+        model.screen = (frame.area().width, frame.area().height);
+        view::draw(frame, model);
+    })?;
+    Ok(())
 }
 
 fn read_keys(keys: &Sender<Event>) {
@@ -262,6 +271,13 @@ fn pending(approval: &Approval) -> Pending {
     if let Some(rewritten) = &approval.rewritten {
         call.push("a hook changes the input to:".to_owned());
         call.extend(field(rewritten));
+    }
+    let programs = &approval.shown.commands;
+    if programs.len() > 1 {
+        call.extend(programs.iter().map(|program| format!("runs: {}", program.words.join(" "))));
+    }
+    if approval.shown.more_commands > 0 {
+        call.push(format!("… and {} more programs", approval.shown.more_commands));
     }
     if approval.shown.is_partial {
         call.push(format!("not everything is shown; `checkrein approve {}` shows more", approval.id));

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use ratatui::text::Span;
 use serde::Deserialize;
 
 use super::keys::Key;
+use super::view::clean;
 
 /// An event, as the page's API returns it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
@@ -109,7 +111,7 @@ pub(super) enum Overlay {
     /// Text for the filter of events.
     Filter(String),
     /// Answer to a question, before it is given.
-    Confirm { id: String, approve: bool },
+    Confirm { id: String, approve: bool, scroll: usize },
 }
 
 /// Work that a key asks for.
@@ -141,6 +143,8 @@ pub(super) struct Model {
     /// Result of the last action, or a problem.
     pub(super) notice: Option<String>,
     pub(super) is_connected: bool,
+    /// Columns and lines of the screen that was drawn last.
+    pub(super) screen: (u16, u16),
 }
 
 impl Model {
@@ -154,6 +158,7 @@ impl Model {
             session: None,
             notice: None,
             is_connected: false,
+            screen: (0, 0),
         }
     }
 
@@ -238,7 +243,17 @@ impl Model {
                 text.pop();
                 self.overlay = Some(Overlay::Filter(text));
             }
-            (Overlay::Confirm { id, approve }, Key::Char('y')) => return Some(Command::Decide { id, approve }),
+            (Overlay::Confirm { id, approve, scroll }, Key::Char('y')) => {
+                // A call that was not shown to its end is not approved.
+                if !approve || self.confirmation(&id, approve).is_end(scroll) {
+                    return Some(Command::Decide { id, approve });
+                }
+                self.overlay = Some(Overlay::Confirm { id, approve, scroll });
+            }
+            (Overlay::Confirm { id, approve, scroll }, key @ (Key::Up | Key::Down | Key::PageUp | Key::PageDown)) => {
+                let scroll = moved(scroll, key).min(self.confirmation(&id, approve).last_scroll());
+                self.overlay = Some(Overlay::Confirm { id, approve, scroll });
+            }
             (Overlay::Confirm { .. }, _) => self.notice = Some("nothing was answered".to_owned()),
             (Overlay::Event { title, lines, scroll }, key @ (Key::Up | Key::Down | Key::PageUp | Key::PageDown)) => {
                 let last = lines.len().saturating_sub(1);
@@ -286,9 +301,15 @@ impl Model {
     fn confirm(&mut self, approve: bool) {
         let asked = self.selected_pending().map(|pending| pending.id.clone());
         match asked {
-            Some(id) => self.overlay = Some(Overlay::Confirm { id, approve }),
+            Some(id) => self.overlay = Some(Overlay::Confirm { id, approve, scroll: 0 }),
             None => self.notice = Some("no question waits for an answer".to_owned()),
         }
+    }
+
+    /// Content of the window that asks before an answer is given.
+    pub(super) fn confirmation(&self, id: &str, approve: bool) -> Confirmation {
+        let pending = self.data.pending.iter().find(|pending| pending.id == id);
+        Confirmation::new(pending, approve, self.screen)
     }
 
     fn next_pane(&mut self) {
@@ -316,6 +337,74 @@ impl Model {
             Pane::Hooks => None,
         }
     }
+}
+
+/// Window that asks before an answer is given: the call, and the question below it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Confirmation {
+    /// Columns and lines of the window, with its border.
+    pub(super) size: (u16, u16),
+    /// Lines of the call, wrapped to the window.
+    pub(super) call: Vec<String>,
+    /// Lines of the question, wrapped to the window. They are always visible.
+    pub(super) question: Vec<String>,
+}
+
+impl Confirmation {
+    fn new(pending: Option<&Pending>, approve: bool, (columns, lines): (u16, u16)) -> Self {
+        let width = columns.saturating_sub(8).max(columns.min(30));
+        let room = usize::from(width.saturating_sub(2)).max(1);
+        let verb = if approve { "approve" } else { "deny" };
+        let text = pending.into_iter().flat_map(|one| [&one.title].into_iter().chain(&one.call).chain(&one.reasons));
+        let call: Vec<_> = text.flat_map(|line| wrapped(&clean(line), room)).collect();
+        let question = wrapped(&format!("{verb} this call? y: {verb}, any other key: cancel"), room);
+        // The border has two lines, and one line is between the call and the question.
+        let all = call.len() + question.len() + 3;
+        let height = u16::try_from(all).unwrap_or(u16::MAX).min(lines);
+        Self { size: (width, height), call, question }
+    }
+
+    /// Number of visible lines of the call.
+    pub(super) fn visible(&self) -> usize {
+        usize::from(self.size.1).saturating_sub(self.question.len() + 3)
+    }
+
+    /// Scroll position at which the last line of the call is visible.
+    pub(super) fn last_scroll(&self) -> usize {
+        self.call.len().saturating_sub(self.visible())
+    }
+
+    /// Returns `true` if the last line of the call is visible. On a screen without room for the call, no line is.
+    pub(super) fn is_end(&self, scroll: usize) -> bool {
+        self.visible() > 0 && scroll >= self.last_scroll()
+    }
+
+    /// Line between the call and the question.
+    pub(super) fn note(&self, scroll: usize) -> String {
+        match self.last_scroll().saturating_sub(scroll) {
+            0 => String::new(),
+            hidden if self.visible() == 0 => format!("… {hidden} lines need a larger terminal"),
+            hidden => format!("… {hidden} more lines: Down shows them, then y works"),
+        }
+    }
+}
+
+/// Splits a line into parts of at most this many columns.
+fn wrapped(line: &str, columns: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let mut used = 0;
+    for c in line.chars() {
+        let width = Span::raw(c.to_string()).width();
+        if used + width > columns && used > 0 {
+            lines.push(String::new());
+            used = 0;
+        }
+        if let Some(last) = lines.last_mut() {
+            last.push(c);
+        }
+        used += width;
+    }
+    lines
 }
 
 /// Returns an index after a key that moves it.
@@ -352,12 +441,30 @@ mod tests {
     #[test]
     fn answer_needs_a_confirmation() {
         let mut model = Model::new();
+        model.screen = (80, 24);
         model.update(data(&["A"]));
         assert_eq!(model.press(Key::Char('a')), None);
-        assert_eq!(model.overlay, Some(Overlay::Confirm { id: "A".to_owned(), approve: true }));
+        assert_eq!(model.overlay, Some(Overlay::Confirm { id: "A".to_owned(), approve: true, scroll: 0 }));
         assert_eq!(model.press(Key::Char('n')), None);
         assert_eq!(model.overlay, None);
         assert_eq!(model.press(Key::Char('d')), None);
+        assert_eq!(model.press(Key::Char('y')), Some(Command::Decide { id: "A".to_owned(), approve: false }));
+    }
+
+    #[test]
+    fn long_call_is_approved_only_at_its_end() {
+        let mut model = Model::new();
+        model.screen = (80, 24);
+        let mut data = data(&["A"]);
+        data.pending[0].call = (0..100).map(|n| format!("echo {n}")).collect();
+        model.update(data);
+        model.press(Key::Char('a'));
+        assert_eq!(model.press(Key::Char('y')), None, "its end was not shown");
+        for _ in 0..20 {
+            assert_eq!(model.press(Key::PageDown), None);
+        }
+        assert_eq!(model.press(Key::Char('y')), Some(Command::Decide { id: "A".to_owned(), approve: true }));
+        model.press(Key::Char('d'));
         assert_eq!(model.press(Key::Char('y')), Some(Command::Decide { id: "A".to_owned(), approve: false }));
     }
 

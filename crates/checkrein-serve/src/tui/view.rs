@@ -225,25 +225,23 @@ fn draw_overlay(frame: &mut Frame<'_>, model: &Model, overlay: &Overlay) {
             let lines = lines.iter().map(|line| Line::raw(clean(line))).collect();
             popup(frame, area, &format!(" {} ", clean(title)), lines, *scroll);
         }
-        Overlay::Confirm { id, approve } => {
-            let verb = if *approve { "approve" } else { "deny" };
-            let mut lines = Vec::new();
-            if let Some(pending) = model.data.pending.iter().find(|pending| pending.id == *id) {
-                lines.push(Line::raw(clean(&pending.title)));
-                lines.extend(pending.call.iter().map(|line| Line::raw(clean(line))));
-                lines.extend(pending.reasons.iter().map(|line| Line::raw(clean(line))));
-            }
-            lines.push(Line::raw(""));
-            lines.push(Line::styled(
-                format!("{verb} this call? y: {verb}, any other key: cancel"),
-                Style::new().add_modifier(Modifier::BOLD),
-            ));
-            let height = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX).min(area.height);
-            // The question stays visible below a long call.
-            let scroll = (lines.len() + 2).saturating_sub(usize::from(height));
-            popup(frame, centred(area, area.width.saturating_sub(8), height), &format!(" {verb} {id} "), lines, scroll);
-        }
+        Overlay::Confirm { id, approve, scroll } => draw_confirmation(frame, model, id, *approve, *scroll),
     }
+}
+
+fn draw_confirmation(frame: &mut Frame<'_>, model: &Model, id: &str, approve: bool, scroll: usize) {
+    let confirmation = model.confirmation(id, approve);
+    let verb = if approve { "approve" } else { "deny" };
+    let (width, height) = confirmation.size;
+    let shown = confirmation.call.iter().skip(scroll).take(confirmation.visible());
+    let mut lines: Vec<_> = shown.map(|line| Line::raw(line.clone())).collect();
+    lines.push(Line::styled(confirmation.note(scroll), Style::new().fg(Color::Yellow)));
+    let bold = Style::new().add_modifier(Modifier::BOLD);
+    lines.extend(confirmation.question.iter().map(|line| Line::styled(line.clone(), bold)));
+    let area = centred(frame.area(), width, height);
+    frame.render_widget(Clear, area);
+    let title = format!(" {verb} {id} ");
+    frame.render_widget(Paragraph::new(lines).block(block(&title, true)), area);
 }
 
 fn popup(frame: &mut Frame<'_>, area: Rect, title: &str, lines: Vec<Line<'_>>, scroll: usize) {
@@ -370,10 +368,36 @@ mod tests {
     #[test]
     fn confirmation_shows_the_call() {
         let mut model = model();
+        model.screen = (100, 24);
         model.press(super::super::keys::Key::Char('a'));
         let text = screen(&model, 100, 24);
         assert!(text.contains("approve this call? y: approve, any other key: cancel"), "{text}");
         assert!(text.matches("git push origin main").count() >= 1, "{text}");
+    }
+
+    #[test]
+    fn question_below_a_long_call_is_visible() {
+        use super::super::keys::Key;
+        let mut model = model();
+        model.screen = (80, 24);
+        model.data.pending[0].call = vec![format!("command: git push; {} rm -rf /important", "echo a; ".repeat(900))];
+        model.press(Key::Char('a'));
+        let text = screen(&model, 80, 24);
+        assert!(text.contains("approve this call? y: approve, any other key: cancel"), "{text}");
+        assert!(text.contains("more lines: Down shows them") && !text.contains("rm -rf"), "{text}");
+        while !model.confirmation("7KQ2M-9XDTR", true).is_end(scroll(&model)) {
+            model.press(Key::PageDown);
+        }
+        let text = screen(&model, 80, 24);
+        assert!(text.contains("/important") && text.contains("approve this call?"), "{text}");
+        assert!(!text.contains("more lines"), "{text}");
+    }
+
+    fn scroll(model: &Model) -> usize {
+        match model.overlay {
+            Some(Overlay::Confirm { scroll, .. }) => scroll,
+            _ => panic!("the window is closed"),
+        }
     }
 
     #[test]
@@ -392,11 +416,12 @@ mod tests {
             Some(Overlay::Help),
             Some(Overlay::Filter("x".repeat(500))),
             Some(Overlay::Event { title: "e".to_owned(), lines: vec!["x".repeat(1000); 100], scroll: 99 }),
-            Some(Overlay::Confirm { id: "7KQ2M-9XDTR".to_owned(), approve: true }),
+            Some(Overlay::Confirm { id: "7KQ2M-9XDTR".to_owned(), approve: true, scroll: 3 }),
         ];
         for overlay in overlays {
             model.overlay = overlay;
             for (width, height) in [(1, 1), (2, 3), (10, 5), (40, 10), (300, 100)] {
+                model.screen = (width, height);
                 let _ = screen(&model, width, height);
             }
         }

@@ -11,8 +11,8 @@ use super::process_context::ProcessContext;
 use crate::client::Client;
 use crate::protocol::{Kind, Request};
 
-/// Maximum time for each step of a request. After it, the hook runs cold.
-const STEP: Duration = Duration::from_millis(20);
+/// Maximum time for a request and its answer. After it, the hook runs cold.
+const EXCHANGE: Duration = Duration::from_millis(20);
 
 /// Client of the pool in the resident process.
 #[derive(Debug)]
@@ -33,16 +33,16 @@ impl WarmInterpreters for WarmClient {
         if std::env::var_os(MARKER).is_some() || !command.cwd.is_dir() {
             return None;
         }
+        let deadline = Instant::now() + EXCHANGE;
         // Most users have no resident process.
         let mut client = Client::connect(&self.state_dir).ok()?;
         let context = ProcessContext::current()?;
         let umask = context.umask;
         let request = Request::with_body(Kind::Warm, &WarmRequest::new(command, context)?).ok()?;
-        client.send(&request, Instant::now() + STEP).ok()?;
+        client.send(&request, deadline).ok()?;
         let mut connection = client.into_stream();
         connection.set_nonblocking(false).ok()?;
-        connection.set_read_timeout(Some(STEP)).ok()?;
-        let (answer, streams) = receive_answer(&mut connection).ok()?;
+        let (answer, streams) = receive_answer(&mut connection, deadline).ok()?;
         let Answer::Taken { pid, marker } = answer else { return None };
         let control = control(command, (MARKER, &marker), umask)?;
         let [stdin, stdout, stderr] = <[_; STREAMS]>::try_from(streams).ok()?;

@@ -7,6 +7,7 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use checkrein::handler::warm::{InterpreterCommand, Language};
 use rustix::net::{
@@ -15,6 +16,7 @@ use rustix::net::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::limits::Limit;
 use super::process_context::ProcessContext;
 use crate::protocol;
 
@@ -31,6 +33,8 @@ pub struct WarmRequest {
     pub(super) key: Key,
     /// Attributes of the hook that the interpreter must share.
     pub(super) inherited: String,
+    /// Limits of the hook that the interpreter takes over.
+    pub(super) limits: Vec<Limit>,
 }
 
 /// Everything that is fixed when an interpreter starts. An interpreter serves requests with an equal key only.
@@ -47,6 +51,11 @@ pub(super) struct Key {
 }
 
 impl Key {
+    /// Returns the path of the script.
+    pub(super) fn script(&self) -> PathBuf {
+        self.start_dir.join(self.argv.get(self.script_index).map_or("", String::as_str))
+    }
+
     /// Returns the part that decides whether the interpreter loads its gate.
     pub(super) fn without_script(&self) -> Self {
         let argv = self.argv.iter().take(self.script_index).cloned().collect();
@@ -66,7 +75,7 @@ impl WarmRequest {
             start_dir: command.start_dir.clone(),
             start_env: command.start_env.clone(),
         };
-        Some(Self { key, inherited: context.inherited })
+        Some(Self { key, inherited: context.inherited, limits: context.limits })
     }
 }
 
@@ -148,12 +157,13 @@ pub(super) fn send_answer(connection: &UnixStream, answer: &Answer, streams: &[B
     connection.write_all(&bytes[sent..])
 }
 
-/// Receives an answer and its descriptors.
-pub(super) fn receive_answer(connection: &mut UnixStream) -> io::Result<(Answer, Vec<OwnedFd>)> {
+/// Receives an answer and its descriptors, before the deadline.
+pub(super) fn receive_answer(connection: &mut UnixStream, deadline: Instant) -> io::Result<(Answer, Vec<OwnedFd>)> {
     let invalid = || io::Error::from(io::ErrorKind::InvalidData);
     let mut length = [0; 4];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(STREAMS))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    wait_until(connection, deadline)?;
     let received =
         recvmsg(connection.as_fd(), &mut [IoSliceMut::new(&mut length)], &mut ancillary, RecvFlags::CMSG_CLOEXEC)?;
     let mut streams = Vec::new();
@@ -165,12 +175,61 @@ pub(super) fn receive_answer(connection: &mut UnixStream) -> io::Result<(Answer,
     if received.bytes == 0 {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
-    connection.read_exact(&mut length[received.bytes..])?;
+    read_before(connection, &mut length[received.bytes..], deadline)?;
     let length = usize::try_from(u32::from_le_bytes(length)).map_err(|_| invalid())?;
     if length > LONGEST {
         return Err(invalid());
     }
     let mut json = vec![0; length];
-    connection.read_exact(&mut json)?;
+    read_before(connection, &mut json, deadline)?;
     Ok((serde_json::from_slice(&json).map_err(|_| invalid())?, streams))
+}
+
+/// Limits the next read of a connection to the time that is left.
+fn wait_until(connection: &UnixStream, deadline: Instant) -> io::Result<()> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        return Err(io::ErrorKind::TimedOut.into());
+    }
+    connection.set_read_timeout(Some(left))
+}
+
+/// Fills a buffer. The deadline applies to all reads together.
+fn read_before(connection: &mut UnixStream, mut bytes: &mut [u8], deadline: Instant) -> io::Result<()> {
+    while !bytes.is_empty() {
+        wait_until(connection, deadline)?;
+        match connection.read(bytes) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(read) => bytes = &mut bytes[read..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn slow_answer_ends_at_the_deadline() {
+        let (mut own, other) = UnixStream::pair().unwrap();
+        let answer = frame(&Answer::Cold("x".repeat(500))).unwrap();
+        let writer = std::thread::spawn(move || {
+            for byte in answer {
+                std::thread::sleep(Duration::from_millis(10));
+                if (&other).write_all(&[byte]).is_err() {
+                    return;
+                }
+            }
+        });
+        let start = Instant::now();
+        let received = receive_answer(&mut own, start + Duration::from_millis(100));
+        assert!(received.is_err() && start.elapsed() < Duration::from_secs(2), "{received:?} {:?}", start.elapsed());
+        drop(own);
+        writer.join().unwrap();
+    }
 }

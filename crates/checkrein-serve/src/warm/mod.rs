@@ -9,6 +9,7 @@
 mod client;
 mod gates;
 mod interpreter;
+mod limits;
 mod message;
 mod pool;
 mod process_context;

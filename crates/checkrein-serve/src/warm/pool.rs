@@ -19,8 +19,10 @@ use rustix::process::{PidfdFlags, pidfd_open};
 
 use super::gates::Gates;
 use super::interpreter::{Interpreter, loads_gate};
+use super::limits::{self, Limit};
 use super::message::{Answer, Key, WarmRequest, send_answer};
-use super::process_context::ProcessContext;
+use super::process_context::{ProcessContext, differences};
+use crate::protocol::{ColdScript, WarmStatus};
 use crate::runtime_dir::RuntimeDir;
 
 /// Time between a request without an interpreter and the start of one, so that the cold run has the processor.
@@ -37,6 +39,12 @@ const MAX_FAILURES: u32 = 3;
 
 /// Maximum number of keys with failures, and of keys with a gate, that are remembered.
 const MAX_REMEMBERED_KEYS: usize = 64;
+
+/// Maximum number of scripts whose cold runs are remembered.
+const MAX_COLD: usize = 16;
+
+/// Reason of a failure: nothing ran, so the interpreter was ended, or it does not wait.
+const ENDED: &str = "its interpreter ended while it waited";
 
 /// Maximum number of pending starts.
 const MAX_PENDING: usize = 64;
@@ -86,12 +94,24 @@ struct Shared {
 struct State {
     /// Oldest first.
     idle: Vec<Interpreter>,
-    /// Failed starts by key, and the time of the last one.
-    failures: HashMap<Key, (u32, Instant)>,
+    /// Failed starts by key.
+    failures: HashMap<Key, Failures>,
+    /// Scripts whose last run was cold for a reason that stays, with that reason. Oldest first.
+    cold: Vec<(PathBuf, String)>,
+    /// Number of warm runs.
+    runs: u64,
     /// Interpreters that load their gate, as keys without a script.
     gated: HashSet<Key>,
     pending: usize,
     is_closed: bool,
+}
+
+/// Failed starts of one key.
+#[derive(Debug)]
+struct Failures {
+    count: u32,
+    last: Instant,
+    reason: String,
 }
 
 impl Pool {
@@ -120,6 +140,16 @@ impl Pool {
         self.shared.lock().idle.len()
     }
 
+    /// Numbers and problems for the user.
+    pub fn status(&self) -> WarmStatus {
+        let state = self.shared.lock();
+        let cold = state
+            .cold
+            .iter()
+            .map(|(script, reason)| ColdScript { script: script.display().to_string(), reason: reason.clone() });
+        WarmStatus { waiting: state.idle.len() as u64, runs: state.runs, cold: cold.collect() }
+    }
+
     /// Process ids of the waiting interpreters.
     pub fn idle_pids(&self) -> Vec<u32> {
         self.shared.lock().idle.iter().map(Interpreter::pid).collect()
@@ -129,17 +159,24 @@ impl Pool {
     ///
     /// The caller must have checked that the peer of the connection is the user of this process.
     pub fn serve(&self, connection: &UnixStream, request: WarmRequest) {
-        let WarmRequest { key, inherited, .. } = request;
-        if self.shared.inherited.as_ref() != Some(&inherited) {
-            let reason = "the hook has other limits, namespaces or rights than the resident process";
-            let _ = send_answer(connection, &Answer::Cold(reason.to_owned()), &[]);
+        let WarmRequest { key, inherited, limits } = request;
+        if let Err(reason) = self.shared.check_attributes(&inherited, &limits) {
+            self.shared.lock().ran_cold(&key, reason.clone());
+            let _ = send_answer(connection, &Answer::Cold(reason), &[]);
             return;
         }
         let Some(mut interpreter) = self.shared.take(&key) else {
-            let _ = send_answer(connection, &Answer::Cold("no interpreter waits".to_owned()), &[]);
+            let failed = self.shared.lock().failure_of(&key);
+            let _ = send_answer(connection, &Answer::Cold(failed.unwrap_or("no interpreter waits".to_owned())), &[]);
             self.start_later(key);
             return;
         };
+        if let Err(error) = limits::apply(interpreter.process(), &limits, key.is_node) {
+            let reason = format!("the interpreter cannot have the limits of the hook: {error}");
+            self.shared.lock().ran_cold(&key, reason.clone());
+            let _ = send_answer(connection, &Answer::Cold(reason), &[]);
+            return;
+        }
         let answer = Answer::Taken { pid: interpreter.pid(), marker: interpreter.marker.clone() };
         let sent = interpreter.streams().map(|streams| send_answer(connection, &answer, &streams));
         interpreter.close_streams();
@@ -148,6 +185,7 @@ impl Pool {
             self.start_later(key);
             return;
         }
+        self.shared.lock().ran_warm(&key);
         supervise(interpreter, connection);
         self.start_later(key);
     }
@@ -201,6 +239,18 @@ fn supervise(interpreter: Interpreter, connection: &UnixStream) {
 }
 
 impl Shared {
+    /// Checks that an interpreter of the pool can have the attributes of a hook.
+    fn check_attributes(&self, inherited: &str, limits: &[Limit]) -> Result<(), String> {
+        let Some(own) = &self.inherited else {
+            return Err("the system does not show the attributes of processes".to_owned());
+        };
+        if own != inherited {
+            let names = differences(own, inherited);
+            return Err(format!("the hook has other attributes than the resident process: {names}"));
+        }
+        limits::check(limits)
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -212,7 +262,7 @@ impl Shared {
         while let Some(index) = state.idle.iter().position(|interpreter| interpreter.key == *key) {
             let found = state.idle.remove(index);
             if !found.is_waiting() {
-                state.failed(key);
+                state.failed(key, ENDED);
                 dropped.push(found);
             } else if found.started.elapsed() > self.limits.age {
                 dropped.push(found);
@@ -244,8 +294,8 @@ impl Shared {
         {
             let mut state = self.lock();
             let age = self.limits.age;
-            state.failures.retain(|_, (_, last)| last.elapsed() < age);
-            let has_failed = state.failures.get(key).is_some_and(|(count, _)| *count >= MAX_FAILURES);
+            state.failures.retain(|_, failures| failures.last.elapsed() < age);
+            let has_failed = state.failures.get(key).is_some_and(|failures| failures.count >= MAX_FAILURES);
             let is_there = state.idle.iter().any(|interpreter| interpreter.key == *key);
             if state.is_closed || has_failed || is_there || self.limits.idle == 0 {
                 return;
@@ -258,7 +308,7 @@ impl Shared {
                     state.idle.push(interpreter);
                 }
             }
-            Err(_) => self.lock().failed(key),
+            Err(error) => self.lock().failed(key, &error.to_string()),
         }
     }
 
@@ -286,7 +336,7 @@ impl Shared {
             state.idle.extract_if(.., |idle| idle.started.elapsed() > age || !idle.is_waiting()).collect();
         for idle in dropped.iter().filter(|idle| !idle.is_waiting()) {
             let key = idle.key.clone();
-            state.failed(&key);
+            state.failed(&key, ENDED);
         }
         let mut memory: u64 = state.idle.iter().map(Interpreter::memory).sum();
         while state.idle.len() > self.limits.idle || (memory > self.limits.memory && !state.idle.is_empty()) {
@@ -301,11 +351,31 @@ impl Shared {
 }
 
 impl State {
-    fn failed(&mut self, key: &Key) {
+    fn failed(&mut self, key: &Key, reason: &str) {
         if self.failures.len() >= MAX_REMEMBERED_KEYS {
             self.failures.clear();
         }
-        let failure = self.failures.entry(key.clone()).or_insert((0, Instant::now()));
-        *failure = (failure.0 + 1, Instant::now());
+        let count = self.failures.get(key).map_or(0, |failures| failures.count) + 1;
+        self.failures.insert(key.clone(), Failures { count, last: Instant::now(), reason: reason.to_owned() });
+        self.ran_cold(key, reason.to_owned());
+    }
+
+    fn failure_of(&self, key: &Key) -> Option<String> {
+        self.failures.get(key).map(|failures| failures.reason.clone())
+    }
+
+    fn ran_cold(&mut self, key: &Key, reason: String) {
+        let script = key.script();
+        self.cold.retain(|(known, _)| *known != script);
+        if self.cold.len() >= MAX_COLD {
+            self.cold.remove(0);
+        }
+        self.cold.push((script, reason));
+    }
+
+    fn ran_warm(&mut self, key: &Key) {
+        let script = key.script();
+        self.cold.retain(|(known, _)| *known != script);
+        self.runs += 1;
     }
 }

@@ -6,6 +6,8 @@
 use std::fmt::Write as _;
 use std::fs;
 
+use super::limits::{self, Limit};
+
 /// Fields of `/proc/self/status` that are compared.
 const FIELDS: &[&str] = &[
     "Uid",
@@ -34,6 +36,8 @@ const NAMESPACES: &[&str] = &["ipc", "mnt", "net", "pid", "pid_for_children", "u
 pub(super) struct ProcessContext {
     /// The compared attributes, as text.
     pub(super) inherited: String,
+    /// The limits that a message can set.
+    pub(super) limits: Vec<Limit>,
     /// The mask of new files, which a message can set.
     pub(super) umask: u32,
 }
@@ -56,7 +60,7 @@ impl ProcessContext {
                 let _ = writeln!(inherited, "{name} {}", value.trim());
             }
         }
-        inherited.push_str(&fs::read_to_string("/proc/self/limits").ok()?);
+        inherited.push_str(&limits::fixed());
         for name in NAMESPACES {
             let namespace = fs::read_link(format!("/proc/self/ns/{name}"));
             let _ =
@@ -65,9 +69,15 @@ impl ProcessContext {
         let root = fs::read_link("/proc/self/root").ok()?;
         let label = fs::read_to_string("/proc/self/attr/current").unwrap_or_default();
         let nice = rustix::process::getpriority_process(None).ok()?;
-        let _ = writeln!(inherited, "root {} label {} nice {nice}", root.display(), label.trim());
-        Some(Self { inherited, umask: umask? })
+        let _ = writeln!(inherited, "root {}\nlabel {}\nnice {nice}", root.display(), label.trim());
+        Some(Self { inherited, limits: limits::current(), umask: umask? })
     }
+}
+
+/// Returns the names of attributes that differ.
+pub(super) fn differences(own: &str, other: &str) -> String {
+    let differing = other.lines().filter(|line| !own.lines().any(|known| known == *line));
+    differing.filter_map(|line| line.split(' ').next()).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -78,7 +88,7 @@ mod tests {
     fn all_attributes_are_read() {
         let context = ProcessContext::current().unwrap();
         assert_eq!(Some(&context), ProcessContext::current().as_ref());
-        for name in ["Uid ", "NoNewPrivs ", "Max open files", "mnt mnt:", "root /"] {
+        for name in ["Uid ", "NoNewPrivs ", "limit-Stack ", "mnt mnt:", "root /"] {
             assert!(context.inherited.contains(name), "{name}\n{}", context.inherited);
         }
     }

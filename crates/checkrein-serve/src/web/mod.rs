@@ -5,6 +5,7 @@
 
 mod api;
 mod changes;
+mod connections;
 mod guard;
 mod logins;
 mod panels;
@@ -172,12 +173,7 @@ pub async fn start(mut options: WebOptions) -> Result<Web, WebError> {
         questions,
     };
     let router = router(app, callback);
-    let mut end = app_alive;
-    tokio::spawn(async move {
-        // Accept errors are retried by axum.
-        let shutdown = async move { while end.changed().await.is_ok() {} };
-        let _ = axum::serve(listener, router).with_graceful_shutdown(shutdown).await;
-    });
+    tokio::spawn(connections::serve(listener, router, app_alive, connections::Limits::default()));
     Ok(Web { address, logins, _alive: alive })
 }
 

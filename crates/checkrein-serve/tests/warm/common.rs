@@ -128,6 +128,12 @@ impl World {
         path
     }
 
+    /// Warm interpreters, as the process reports them.
+    pub(crate) fn status(&self) -> checkrein_serve::protocol::WarmStatus {
+        let mut client = checkrein_serve::client::Client::connect(self.state.path()).unwrap();
+        client.status(PATIENCE).unwrap().warm.unwrap()
+    }
+
     pub(crate) fn taken(&self) -> usize {
         self.client.taken.load(Ordering::SeqCst)
     }

@@ -233,50 +233,66 @@ fn other_commands_run_cold() {
     assert_eq!(processes_with(&cwd.join("s.py").to_string_lossy()), Vec::<i32>::new());
 }
 
-/// A hook with other limits than the resident process must keep them.
+/// A hook has its own limits in a warm interpreter, too. An interpreter cannot take over another limit of the stack.
 #[test]
-fn other_limits_run_cold() {
-    let Some(python) = python() else { return };
+fn limits_of_the_hook_apply() {
+    let (Some(python), Some(node)) = (python(), node()) else { return };
     let world = World::new();
-    let script = world.write("s.py", "import resource\nprint(resource.getrlimit(resource.RLIMIT_CORE))\n");
-    let spec = argv(&[python, script.to_str().unwrap()]);
-    world.warm(&spec, world.dir.path(), "{}");
+    let names = "['NOFILE', 'CORE', 'FSIZE']";
+    let limits =
+        format!("import resource\nprint([resource.getrlimit(getattr(resource, 'RLIMIT_' + n)) for n in {names}])\n");
+    let python_script = world.write("s.py", &limits);
+    let files = "require('child_process').execSync('ulimit -Sn; ulimit -Hn; ulimit -Sc').toString()";
+    let node_script = world.write("s.js", &format!("process.stdout.write({files});\n"));
     // Limits belong to the process, so another process asks.
     let ask = Command::new(std::env::current_exe().unwrap())
         .args(["--ignored", "--exact", "lifecycle::ask_with_limits", "--nocapture"])
         .env("WARM_STATE", world.state.path())
-        .env("WARM_SCRIPT", &script)
-        .env("WARM_PYTHON", python)
+        .env("WARM_PYTHON", format!("{python}\n{}", python_script.display()))
+        .env("WARM_NODE", format!("{node}\n{}", node_script.display()))
         .output()
         .unwrap();
-    let text = String::from_utf8_lossy(&ask.stdout);
-    assert!(text.contains("same limits: true, other limits: false"), "{text}{}", String::from_utf8_lossy(&ask.stderr));
+    let text = format!("{}{}", String::from_utf8_lossy(&ask.stdout), String::from_utf8_lossy(&ask.stderr));
+    assert!(ask.status.success() && text.contains("equal limits, and other stack: cold"), "{text}");
+    let status = world.status();
+    assert!(status.runs >= 4, "{status:?}");
+    assert!(
+        status.cold.iter().any(|cold| cold.reason.ends_with("attributes than the resident process: limit-Stack")),
+        "{status:?}"
+    );
 }
 
 /// The other process of the test above.
 #[test]
-#[ignore = "other_limits_run_cold runs it"]
+#[ignore = "limits_of_the_hook_apply runs it"]
 fn ask_with_limits() {
     use checkrein_serve::warm::WarmClient;
-    let [state, script, python] = ["WARM_STATE", "WARM_SCRIPT", "WARM_PYTHON"].map(|name| std::env::var(name).unwrap());
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let [state, python, node] = ["WARM_STATE", "WARM_PYTHON", "WARM_NODE"].map(|name| std::env::var(name).unwrap());
     let world = World::without_process();
     let world = world.of(WarmClient::of_user(Path::new(&state)));
-    let spec = argv(&[&python, &script]);
-    let is_taken = || {
-        let before = world.taken();
-        world.call(&spec, world.dir.path(), "{}", true).unwrap();
-        world.taken() > before
+    let specs = [&python, &node].map(|words| argv(&words.lines().collect::<Vec<_>>()));
+    let same = || {
+        for spec in &specs {
+            let cold = world.cold(spec, world.dir.path(), "{}");
+            assert_eq!(world.warm(spec, world.dir.path(), "{}"), cold);
+        }
     };
-    let same = (0..100).any(|_| {
-        std::thread::sleep(Duration::from_millis(100));
-        is_taken()
-    });
-    let limit = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
-    rustix::process::setrlimit(rustix::process::Resource::Core, limit).unwrap();
-    rustix::process::setrlimit(rustix::process::Resource::Locks, limit).unwrap();
-    let other = (0..10).any(|_| {
-        std::thread::sleep(Duration::from_millis(100));
-        is_taken()
-    });
-    println!("same limits: {same}, other limits: {other}");
+    same();
+    let files = getrlimit(Resource::Nofile).maximum;
+    setrlimit(Resource::Nofile, Rlimit { current: Some(400), maximum: files }).unwrap();
+    setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) }).unwrap();
+    setrlimit(Resource::Fsize, Rlimit { current: Some(1 << 30), maximum: None }).unwrap();
+    same();
+    setrlimit(Resource::Nofile, Rlimit { current: Some(300), maximum: Some(300) }).unwrap();
+    same();
+    let stack = getrlimit(Resource::Stack).maximum;
+    setrlimit(Resource::Stack, Rlimit { current: Some(4 << 20), maximum: stack }).unwrap();
+    let before = world.taken();
+    for _ in 0..10 {
+        std::thread::sleep(Duration::from_millis(50));
+        world.call(&specs[0], world.dir.path(), "{}", true).unwrap();
+    }
+    assert_eq!(world.taken(), before);
+    println!("equal limits, and other stack: cold");
 }

@@ -8,12 +8,13 @@ use checkrein::Engine;
 use checkrein::hook_files::Loaded;
 use checkrein::internal::sha256_hex;
 use checkrein_core::{
-    Event, EventKind, HookInfo, Opinion, RawJson, Record, Rules, Scope, Settlement, Source, Target, Verdict,
+    ApprovalRecord, Event, EventKind, HookInfo, Opinion, RawJson, Record, Rules, Scope, Settlement, Source, Target,
+    Verdict,
 };
 use tokio::runtime::Runtime;
 
 use super::{AgentAdapter, Phase};
-use crate::approvals::{self, Answer, Approval, ApprovalState, ApprovalStore, Call, Grant, NewApproval};
+use crate::approvals::{self, Answer, Approval, ApprovalState, ApprovalStore, Call, EditedOutcome, Grant, NewApproval};
 
 /// Pauses between two looks at an approval.
 const PAUSES: [Duration; 2] = [Duration::from_millis(10), Duration::from_millis(50)];
@@ -75,6 +76,7 @@ impl AgentAdapter {
         loop {
             match approvals::take(store, log.as_ref(), &call) {
                 Ok(Some(Grant::Pass(approval))) => {
+                    record.approval = Some(used(&approval));
                     let text = format!("the user approved this call, with the id {}", approval.id);
                     if is_headless {
                         // The agent's dialog would have allowed the call. Its own permissions cannot ask now.
@@ -83,7 +85,19 @@ impl AgentAdapter {
                     return Some(Answered::used(verdict.with_decision_dropped(text)));
                 }
                 Ok(Some(Grant::Edited(approval, input))) => {
-                    return self.judge_edited(judged, &call, (&approval, &input), record, notes);
+                    let edited = self.judge_edited(judged, &call, (&approval, &input), record, notes);
+                    let outcome = match &edited {
+                        Some((_, outcome)) => outcome.clone(),
+                        None => not_passed("the edited call was denied: checkrein was interrupted"),
+                    };
+                    if let Err(error) = store.set_edited_outcome(&approval.id, outcome) {
+                        notes.push(format!("cannot store the result of the edited call: {error}"));
+                    }
+                    let (answered, outcome) = edited?;
+                    if outcome.has_passed {
+                        record.approval = Some(used(&approval));
+                    }
+                    return Some(answered);
                 }
                 Ok(Some(Grant::Denied(approval))) => {
                     let reason = approval.winner().and_then(|answer| answer.reason.as_deref());
@@ -124,7 +138,8 @@ impl AgentAdapter {
                 Waited::Interrupted => {
                     // The agent has given up, so an answer would have no effect.
                     let _ = approvals::cancel(store, &locations, &approval.id);
-                    return None;
+                    let text = "the question was cancelled: checkrein was interrupted before the user answered";
+                    return Some(Answered::new(denial(judged.event, text.to_owned())));
                 }
             }
         }
@@ -177,10 +192,11 @@ impl AgentAdapter {
         (approval, input): (&Approval, &RawJson),
         record: &mut Record,
         notes: &mut Vec<String>,
-    ) -> Option<Answered> {
+    ) -> Option<(Answered, EditedOutcome)> {
         let Some(event) = judged.event.rewritten(Target::Input, input) else {
             let text = "the user approved another input, which this event cannot have; do not repeat the call";
-            return Some(Answered::used(denial(judged.event, text.to_owned())));
+            let outcome = not_passed("the call was denied: this event cannot have another input");
+            return Some((Answered::used(denial(judged.event, text.to_owned())), outcome));
         };
         let fired = {
             let _inside = judged.runtime.enter();
@@ -192,7 +208,8 @@ impl AgentAdapter {
         if verdict.decision().is_block() {
             let reason = verdict.reason().unwrap_or("no reason given");
             let text = format!("the user approved another input, and a hook denies it: {reason}");
-            return Some(Answered::used(denial(judged.event, text)));
+            let outcome = not_passed(format!("a hook denied the edited call: {reason}"));
+            return Some((Answered::used(denial(judged.event, text)), outcome));
         }
         let edited = self.call_of(judged, &event, &verdict);
         let is_question = verdict.decision() == checkrein_core::Decision::Ask;
@@ -205,7 +222,8 @@ impl AgentAdapter {
             let text = format!(
                 "the user approved another input, and a hook has another question about it: {reason}; ask the user, then send {input}"
             );
-            return Some(Answered::used(denial(judged.event, text)));
+            let outcome = not_passed(format!("a hook has another question about the edited call: {reason}"));
+            return Some((Answered::used(denial(judged.event, text)), outcome));
         }
         let input = verdict.effective_input().unwrap_or(input);
         let hook = own_hook();
@@ -214,7 +232,8 @@ impl AgentAdapter {
         let rewrite = settlement.finish();
         if self.agent.render_verdict(judged.event, &rewrite).rewrites.contains_key(&Target::Input) {
             notes.push(format!("the user approved this call with another input, with the id {}", approval.id));
-            return Some(Answered::used(rewrite));
+            let outcome = EditedOutcome { has_passed: true, text: "the edited call has passed".to_owned() };
+            return Some((Answered::used(rewrite), outcome));
         }
         // The agent cannot take another input from a hook, so the model sends it. The user has approved that call.
         if let (Some(edited), Some(store), Some(winner)) = (edited, &self.approvals, approval.winner()) {
@@ -227,7 +246,8 @@ impl AgentAdapter {
         }
         let text =
             format!("the user approved this call with another input: repeat it with exactly this input: {input}");
-        Some(Answered::used(denial(judged.event, text)))
+        let outcome = not_passed("the model must send the edited call, which passes then");
+        Some((Answered::used(denial(judged.event, text)), outcome))
     }
 
     /// Returns the call of an event, if the user's answer is enough for it to pass.
@@ -246,6 +266,19 @@ enum Waited {
     TooLong,
     /// checkrein was interrupted.
     Interrupted,
+}
+
+fn not_passed(text: impl Into<String>) -> EditedOutcome {
+    EditedOutcome { has_passed: false, text: text.into() }
+}
+
+/// The approval of a call that passes, for its record.
+fn used(approval: &Approval) -> ApprovalRecord {
+    let (by, via) = match approval.winner() {
+        Some(answer) => (answer.by.clone(), answer.via.name().to_owned()),
+        None => (String::new(), String::new()),
+    };
+    ApprovalRecord { id: approval.id.to_string(), by, via }
 }
 
 /// Digest of the hooks for events of a kind.

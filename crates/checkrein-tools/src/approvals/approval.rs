@@ -60,6 +60,9 @@ pub struct Approval {
     pub policy_revision: String,
     /// Number of calls that have passed.
     pub uses: u64,
+    /// Result of the edited call. Absent without an edited input, and until hooks have judged it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edited_outcome: Option<EditedOutcome>,
     /// Answers. The first one decides.
     pub answers: Vec<AnswerRecord>,
 }
@@ -109,6 +112,15 @@ impl ApprovalState {
             Self::Denied | Self::Expired | Self::Cancelled | Self::Consumed => false,
         }
     }
+}
+
+/// Result of a call with the input that the user edited.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EditedOutcome {
+    /// `true` if the agent makes the edited call. `false`: it got a denial.
+    pub has_passed: bool,
+    /// Clause about the result, such as "a hook denied the edited call: no force".
+    pub text: String,
 }
 
 /// Outcome of a call without an answer.
@@ -164,6 +176,17 @@ pub enum Via {
     Page,
     /// A signed callback.
     Webhook,
+}
+
+impl Via {
+    /// Returns the name, such as `page`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Terminal => "terminal",
+            Self::Page => "page",
+            Self::Webhook => "webhook",
+        }
+    }
 }
 
 /// An answer to give.
@@ -239,8 +262,18 @@ impl Approval {
             Some(answer) => format!("{text} by {}", super::shown::short(&answer.by)),
             None => text.to_owned(),
         };
+        if let Some(edited) = &self.edited_outcome {
+            return format!("{} with an edited input, and {}", by("was approved"), edited.text);
+        }
+        let is_edited = self.winner().is_some_and(|answer| answer.edited_input.is_some());
         match self.state {
             ApprovalState::Pending => "waits for an answer".to_owned(),
+            ApprovalState::Approved if is_edited => {
+                format!("{}, and the hooks judge the edited call when the agent repeats it", by("was edited"))
+            }
+            ApprovalState::Consumed if is_edited => {
+                format!("{}, and the hooks judge the edited call", by("was edited"))
+            }
             ApprovalState::Approved => by("was approved"),
             ApprovalState::Denied => by("was denied"),
             ApprovalState::Consumed => format!("{}, and the call has passed", by("was approved")),

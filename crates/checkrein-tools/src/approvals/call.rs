@@ -40,6 +40,9 @@ pub struct Call {
     pub tool_call: Option<String>,
     /// Programs of a shell command, for display.
     pub commands: Vec<ParsedCommand>,
+    /// Number of further programs.
+    #[serde(default)]
+    pub more_commands: usize,
     /// Changes of a file, for display.
     pub diff: Option<String>,
 }
@@ -74,6 +77,7 @@ impl Call {
             })
             .collect();
         let cwd = event.envelope.cwd.as_deref().map_or(project, Path::new);
+        let (commands, more_commands) = parsed::commands(event, agent, cwd);
         Some(Self {
             agent: agent.to_owned(),
             session: event.envelope.session_id.clone().filter(|id| !id.is_empty()),
@@ -85,7 +89,8 @@ impl Call {
             rewritten: verdict.effective_input().map(|input| without_description(event, input)),
             asks,
             policy,
-            commands: parsed::commands(event, agent, cwd),
+            commands,
+            more_commands,
             diff: parsed::diff(event, cwd),
             subagent: event.envelope.agent_id.clone(),
             tool_call: match event.field("tool_use_id") {

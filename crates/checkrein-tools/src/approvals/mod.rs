@@ -17,7 +17,7 @@ mod shown;
 mod store;
 
 pub use self::approval::{
-    Answer, AnswerRecord, Approval, ApprovalReason, ApprovalState, Decision, OnExpiry, Scope, Via,
+    Answer, AnswerRecord, Approval, ApprovalReason, ApprovalState, Decision, EditedOutcome, OnExpiry, Scope, Via,
 };
 pub use self::call::{Ask, Call};
 pub use self::desk::{audit_log, cancel, decide, expire, request, take};

@@ -29,16 +29,16 @@ pub struct ParsedCommand {
     pub is_known: bool,
 }
 
-/// Returns the programs of the shell command of an event.
-pub(super) fn commands(event: &Event, agent: &str, cwd: &Path) -> Vec<ParsedCommand> {
+/// Returns the first programs of the shell command of an event, and the number of further ones.
+pub(super) fn commands(event: &Event, agent: &str, cwd: &Path) -> (Vec<ParsedCommand>, usize) {
     let is_shell = event.tool_aliases().chain(event.tool_name()).any(|name| name == "Bash");
     if !is_shell {
-        return Vec::new();
+        return (Vec::new(), 0);
     }
     let mut context = FactContext::new(cwd);
     agent.clone_into(&mut context.agent);
     let facts = Facts::new(event.clone(), context).to_json();
-    let Ok(facts) = serde_json::from_str::<Value>(facts.as_str()) else { return Vec::new() };
+    let Ok(facts) = serde_json::from_str::<Value>(facts.as_str()) else { return (Vec::new(), 0) };
     let commands = facts.get("commands").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let names = |value: &Value| match value.as_array() {
         Some(words) => words.iter().map(word).collect(),
@@ -50,7 +50,7 @@ pub(super) fn commands(event: &Event, agent: &str, cwd: &Path) -> Vec<ParsedComm
         pipes_to: names(&command["pipes_to"]),
         is_known: command["known"].as_bool().unwrap_or(false),
     };
-    commands.iter().take(MAX_COMMANDS).map(parsed).collect()
+    (commands.iter().take(MAX_COMMANDS).map(parsed).collect(), commands.len().saturating_sub(MAX_COMMANDS))
 }
 
 fn word(value: &Value) -> String {

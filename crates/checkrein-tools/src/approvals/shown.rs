@@ -36,10 +36,13 @@ pub struct Shown {
     pub fields: Vec<ShownField>,
     /// Programs of a shell command. Empty for other tools.
     pub commands: Vec<ParsedCommand>,
+    /// Number of further programs, which are not in `commands`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more_commands: usize,
     /// Changes of a file, as a unified diff.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
-    /// `true` if a field is missing, or if a value is cut or redacted.
+    /// `true` if a field or a program is missing, or if a value is cut or redacted.
     pub is_partial: bool,
 }
 
@@ -68,11 +71,11 @@ impl Shown {
             None => vec![field("input", input)],
         };
         let is_partial = is_partial || input.entries().is_some_and(|entries| entries.count() > MAX_FIELDS);
-        Self { tool: short(tool), fields, commands: Vec::new(), diff: None, is_partial }
+        Self { tool: short(tool), fields, commands: Vec::new(), more_commands: 0, diff: None, is_partial }
     }
 
     /// Adds the programs and the changes of a file.
-    pub(super) fn explained(mut self, commands: &[ParsedCommand], diff: Option<&str>) -> Self {
+    pub(super) fn explained(mut self, commands: &[ParsedCommand], more_commands: usize, diff: Option<&str>) -> Self {
         let words = |words: &[String]| words.iter().take(MAX_WORDS).map(|word| short(word)).collect();
         let command = |command: &ParsedCommand| ParsedCommand {
             words: words(&command.words),
@@ -81,7 +84,13 @@ impl Shown {
             is_known: command.is_known,
         };
         self.commands = commands.iter().map(command).collect();
-        self.is_partial |= commands.iter().any(|command| command.words.len() > MAX_WORDS);
+        self.more_commands = more_commands;
+        let is_cut =
+            |words: &[String]| words.len() > MAX_WORDS || words.iter().any(|word| word.chars().count() > MAX_SHORT);
+        let has_cut = |command: &ParsedCommand| {
+            [&command.words, &command.wrappers, &command.pipes_to].into_iter().any(|words| is_cut(words))
+        };
+        self.is_partial |= more_commands > 0 || commands.iter().any(has_cut);
         self.diff = diff.map(|diff| {
             let clean = redacted_text(diff);
             let (text, is_cut) = cut(&clean, MAX_DIFF);
@@ -95,6 +104,11 @@ impl Shown {
     pub(super) fn digest(&self) -> String {
         format!("sha256:{}", sha256_hex(serde_json::to_string(self).unwrap_or_default().as_bytes()))
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde needs")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// Returns a text without credentials and hidden characters, on one line, with a bounded length.

@@ -13,7 +13,9 @@ use checkrein::internal::{is_private, regular_file};
 use checkrein_core::RawJson;
 use serde::{Deserialize, Serialize};
 
-use super::approval::{Answer, AnswerRecord, Approval, ApprovalReason, ApprovalState, Decision, OnExpiry, Scope};
+use super::approval::{
+    Answer, AnswerRecord, Approval, ApprovalReason, ApprovalState, Decision, EditedOutcome, OnExpiry, Scope,
+};
 use super::call::Call;
 use super::id::ApprovalId;
 use super::shown::{Shown, short};
@@ -201,7 +203,8 @@ impl ApprovalStore {
             return Ok(stored.approval);
         }
         self.make_room()?;
-        let shown = Shown::new(&call.tool, &call.input).explained(&call.commands, call.diff.as_deref());
+        let shown =
+            Shown::new(&call.tool, &call.input).explained(&call.commands, call.more_commands, call.diff.as_deref());
         let created = now();
         let approval = Approval {
             id: ApprovalId::random(),
@@ -233,6 +236,7 @@ impl ApprovalStore {
             rewritten: rewritten.map(|input| Shown::new(&call.tool, input)),
             policy_revision: call.policy.clone(),
             uses: 0,
+            edited_outcome: None,
             answers: Vec::new(),
         };
         record(&approval).map_err(ApprovalError::NotRecorded)?;
@@ -328,6 +332,18 @@ impl ApprovalStore {
             approval.state == ApprovalState::Denied && is_current(approval.created, approval.expires, now())
         };
         Ok(newest.filter(is_denied).map(|approval| Grant::Denied(Box::new(approval))))
+    }
+
+    /// Sets the result of an edited call, after the hooks have judged it.
+    ///
+    /// # Errors
+    /// No approval has the id, or its file cannot be written.
+    pub fn set_edited_outcome(&self, id: &ApprovalId, outcome: EditedOutcome) -> Result<(), ApprovalError> {
+        let _lock = self.lock_existing(id)?;
+        let (_, mut stored) = self.read(id)?;
+        stored.approval.edited_outcome = Some(EditedOutcome { text: short(&outcome.text), ..outcome });
+        stored.approval.changed = now();
+        self.write(&stored)
     }
 
     /// Cancels an approval that waits: nothing needs its answer any more.

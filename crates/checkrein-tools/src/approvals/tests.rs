@@ -20,6 +20,7 @@ fn call(input: &str) -> Call {
         subagent: None,
         tool_call: None,
         commands: Vec::new(),
+        more_commands: 0,
         diff: None,
     }
 }
@@ -352,6 +353,28 @@ fn shown_call_has_no_credential_and_no_hidden_character() {
     assert!(!text.contains(&token) && text.contains("redacted"), "{text}");
     assert!(text.contains("a<U+202E>b<U+001B>[2J"), "{text}");
     assert!(text.contains("START") && text.contains("END") && text.len() < 20_000);
+    assert!(approval.shown.is_partial);
+}
+
+#[test]
+fn missing_programs_are_named() {
+    let text = format!("git push origin main; {} rm -rf /important", "echo a; ".repeat(60));
+    let input = RawJson::parse(serde_json::json!({ "command": text }).to_string()).unwrap();
+    let event = checkrein_core::Event::pre_tool_use(checkrein_core::payload::ToolCall::new("Bash", input));
+    let (commands, more_commands) = parsed::commands(&event, "codex", std::path::Path::new("/"));
+    assert_eq!((commands.len(), more_commands), (50, 12));
+    let (_dir, store) = place();
+    let input = serde_json::json!({ "command": text }).to_string();
+    let approval = request(&store, &Call { commands, more_commands, ..call(&input) });
+    assert!(approval.shown.is_partial && approval.shown.more_commands == 12, "{:?}", approval.shown);
+}
+
+#[test]
+fn cut_word_of_a_program_is_named() {
+    let (_dir, store) = place();
+    let words = vec!["echo".to_owned(), "x".repeat(2000)];
+    let command = ParsedCommand { words, wrappers: Vec::new(), pipes_to: Vec::new(), is_known: true };
+    let approval = request(&store, &Call { commands: vec![command], ..call("{}") });
     assert!(approval.shown.is_partial);
 }
 

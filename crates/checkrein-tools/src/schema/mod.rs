@@ -100,6 +100,7 @@ fn approval_webhook() -> Value {
         "properties": {
             "url": { "type": "string" },
             "secret": { "type": "string", "description": "Secret of the signatures (Standard Webhooks). `$NAME` is replaced by a variable of `allowedEnvVars`. Without a secret, requests are not signed, and no answer is accepted." },
+            "secret_file": { "type": "string", "description": "File with the secret, which only you can read. An absolute path, or one that starts with `~/`." },
             "ca_file": { "type": "string" },
             "allowedEnvVars": { "type": "array", "items": { "type": "string" } },
         },

@@ -284,6 +284,7 @@ pub fn bench() -> Value {
         ("share", json!({ "type": "number", "minimum": 0, "maximum": 1.000_001 })),
         ("times_floor", or_null(&at_least_0())),
         ("warm", times.clone()),
+        ("cold_alone", times.clone()),
         ("warm_times_cold", or_null(&at_least_0())),
         ("histogram", list_of(&bucket)),
     ]);
@@ -498,7 +499,7 @@ pub fn effective() -> Value {
 
 /// Schema of the output of `serve status`.
 pub fn serve_status() -> Value {
-    let process = object(&[
+    let mut process = object(&[
         ("pid", count()),
         ("checkrein", text()),
         ("uptime", json!({ "type": "integer", "minimum": 0, "description": "seconds" })),
@@ -513,6 +514,10 @@ pub fn serve_status() -> Value {
         ("idle_exit", or_null(&json!({ "type": "integer", "minimum": 0, "description": "seconds" }))),
         ("problems", list_of(&text())),
     ]);
+    // These depend on the system and on the options of the process.
+    let script = object(&[("script", text()), ("reason", text())]);
+    process["properties"]["warm"] = object(&[("waiting", count()), ("runs", count()), ("cold", list_of(&script))]);
+    process["properties"]["telemetry"] = json!({ "type": "object" });
     let fields = [
         ("state", json!({ "enum": ["running", "not_running", "unknown"] })),
         ("process", or_null(&process)),

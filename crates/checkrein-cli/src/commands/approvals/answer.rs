@@ -76,8 +76,8 @@ pub fn approve(arguments: &ApproveArguments) -> Result<Exit> {
         answer.edited_input = edit::edited(&call.input)?;
         match &answer.edited_input {
             Some(input) => {
-                writeln!(out, "  the edited input, which the hooks judge again:")?;
-                writeln!(out, "           {}", super::super::printable(input.as_str()))?;
+                writeln!(out, "  the changes of the input, which the hooks judge again:")?;
+                show::changes(&mut out, &call.input, input)?;
                 out.flush()?;
             }
             None => print_note("the input is unchanged"),
@@ -93,7 +93,12 @@ pub fn approve(arguments: &ApproveArguments) -> Result<Exit> {
         print_note("nothing was approved");
         return Ok(exit::FAILURE);
     }
+    let is_edited = answer.edited_input.is_some();
     match approvals::decide(store, locations, &id, answer) {
+        Ok(_) if is_edited => {
+            print_note("edited; the hooks judge the edited call when the agent repeats it");
+            Ok(exit::SUCCESS)
+        }
         Ok(_) => {
             print_note("approved; if the agent no longer waits, tell it to repeat the call");
             Ok(exit::SUCCESS)

@@ -63,7 +63,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let is_terminal = std::io::stdout().is_terminal();
     let mut last = None;
     loop {
-        let state: Vec<_> = listed.iter().map(|approval| (approval.id.clone(), approval.state)).collect();
+        // On a terminal, the time that is left is current.
+        let shown_time = |approval: &Approval| if is_terminal { show::time_left(approval) } else { String::new() };
+        let state: Vec<_> =
+            listed.iter().map(|approval| (approval.id.clone(), approval.state, shown_time(approval))).collect();
         if last.as_ref() != Some(&state) {
             if arguments.watch && is_terminal {
                 // Clears the screen.

@@ -15,6 +15,12 @@ pub fn row(out: &mut impl Write, approval: &Approval) -> io::Result<()> {
     let first = approval.shown.fields.first().map(|field| field.text.replace('\n', " ⏎ ")).unwrap_or_default();
     let state = match approval.state {
         ApprovalState::Pending => time_left(approval),
+        // The hooks decide about an edited call, not the user.
+        ApprovalState::Approved | ApprovalState::Consumed
+            if approval.winner().is_some_and(|answer| answer.edited_input.is_some()) =>
+        {
+            "edited".to_owned()
+        }
         state => state.name().to_owned(),
     };
     let start = format!("{}  {state:<10} {} {}: ", approval.id, agent(approval), approval.tool);
@@ -24,6 +30,9 @@ pub fn row(out: &mut impl Write, approval: &Approval) -> io::Result<()> {
     writeln!(out, "{}{}{}{end}", approval.id.to_string().bold(), &start[11..], text)?;
     for reason in &approval.reasons {
         writeln!(out, "             {} ({}): {}", reason.hook, shorten_paths(&reason.source), question(&reason.text))?;
+    }
+    if let Some(outcome) = &approval.edited_outcome {
+        writeln!(out, "             {}", printable(&outcome.text))?;
     }
     Ok(())
 }
@@ -49,6 +58,9 @@ pub fn whole(out: &mut impl Write, approval: &Approval, call: &Call) -> io::Resu
     for command in &call.commands {
         row("runs", &describe(command))?;
     }
+    if call.more_commands > 0 {
+        row("runs", &format!("… and {} more programs: read the whole command above", call.more_commands))?;
+    }
     if let Some(diff) = &call.diff {
         row("diff", diff.trim_end())?;
     }
@@ -62,6 +74,35 @@ pub fn whole(out: &mut impl Write, approval: &Approval, call: &Call) -> io::Resu
         row("asked by", &format!("{} ({}): {}", ask.hook, shorten_paths(&ask.source), question(&ask.reason)))?;
     }
     row("expires", &format!("in {}", time_left(approval)))
+}
+
+/// Writes the fields of an input that an edit changes: removed lines with `-`, and added ones with `+`.
+pub fn changes(out: &mut impl Write, old: &RawJson, new: &RawJson) -> io::Result<()> {
+    let (old, new) = (fields(old), fields(new));
+    let mut side = |sign: char, label: &str, text: &str| {
+        let lines = visible(text, LINES);
+        lines.lines().try_for_each(|line| writeln!(out, "  {sign} {label}: {line}"))
+    };
+    for (label, text) in &old {
+        match new.iter().find(|(other, _)| other == label) {
+            Some((_, changed)) if changed == text => {}
+            Some((_, changed)) => {
+                let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+                let (before, after) = (lines(text), lines(changed));
+                for line in before.iter().filter(|line| !after.contains(line)) {
+                    side('-', label, line)?;
+                }
+                for line in after.iter().filter(|line| !before.contains(line)) {
+                    side('+', label, line)?;
+                }
+            }
+            None => side('-', label, text)?,
+        }
+    }
+    for (label, text) in new.iter().filter(|(label, _)| !old.iter().any(|(other, _)| other == label)) {
+        side('+', label, text)?;
+    }
+    Ok(())
 }
 
 /// The program with its arguments, and the programs around it.
@@ -98,7 +139,7 @@ fn agent(approval: &Approval) -> &str {
 }
 
 /// Time in which an answer is possible.
-fn time_left(approval: &Approval) -> String {
+pub fn time_left(approval: &Approval) -> String {
     let seconds = usize::try_from(approval.left().as_secs()).unwrap_or_default();
     match seconds {
         0..60 => pluralize(seconds, "second"),

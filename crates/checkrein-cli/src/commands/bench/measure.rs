@@ -83,8 +83,10 @@ pub struct HookOutcomes {
     pub failures: usize,
     /// Share of the time of all hooks of the event.
     pub share: f64,
-    /// Times in warm interpreters of the resident process.
+    /// Times in warm interpreters of the resident process, without other hooks.
     pub warm: Option<Times>,
+    /// Times in new processes, without other hooks and in turns with the warm runs.
+    pub cold: Option<Times>,
 }
 
 /// The events to fire: the named one, or all events with hooks. If the sample event does not match all hooks, further events
@@ -212,7 +214,14 @@ impl Case {
         let hooks = self.hooks.into_iter().map(|one| {
             let own: Duration = one.times.iter().sum();
             let share = if sum.is_zero() { 0.0 } else { own.as_secs_f64() / sum.as_secs_f64() };
-            HookOutcomes { hook: one.hook, times: Times::new(one.times), failures: one.failures, share, warm: None }
+            HookOutcomes {
+                hook: one.hook,
+                times: Times::new(one.times),
+                failures: one.failures,
+                share,
+                warm: None,
+                cold: None,
+            }
         });
         BenchResult { hooks: hooks.collect(), event: self.event, fires: Times::new(self.fires) }
     }

@@ -14,6 +14,8 @@ use super::times::{Times, micros, shown};
 const LINES: usize = 8;
 /// Name of the row with the times of warm runs.
 const WARM: &str = "  in a warm interpreter";
+/// Name of the row with the times of cold runs without other hooks.
+const ALONE: &str = "  alone, in a new process";
 /// Width of the longest bar of a histogram.
 const WIDTH: usize = 40;
 
@@ -65,6 +67,7 @@ fn table(out: &mut impl Write, floor: Option<&Times>, outcome: &BenchResult) -> 
             let name =
                 format!("{WARM} ({})", times_cold(hook).map_or_else(String::new, |ratio| format!("{ratio:.2} x cold")));
             row(out, width, &name, Some(warm), floor, None)?;
+            row(out, width, ALONE, hook.cold.as_ref(), floor, None)?;
         }
         if hook.failures > 0 {
             let runs = pluralize(hook.times.as_ref().map_or(0, Times::count), "run");
@@ -102,9 +105,9 @@ fn ratio(times: &Times, floor: Option<&Times>) -> Option<f64> {
     (floor > 0.0).then(|| micros(times.percentile(50)) / floor)
 }
 
-/// Ratio of the medians of warm and cold runs.
+/// Ratio of the medians of warm and cold runs without other hooks.
 fn times_cold(hook: &HookOutcomes) -> Option<f64> {
-    ratio(hook.warm.as_ref()?, hook.times.as_ref())
+    ratio(hook.warm.as_ref()?, hook.cold.as_ref())
 }
 
 fn histogram(out: &mut impl Write, hook: &HookOutcomes) -> io::Result<()> {
@@ -162,6 +165,7 @@ fn hook_json(hook: &HookOutcomes, floor: Option<&Times>) -> Value {
         "share": hook.share,
         "times_floor": hook.times.as_ref().and_then(|times| ratio(times, floor)),
         "warm": hook.warm.as_ref().map(Times::json),
+        "cold_alone": hook.cold.as_ref().map(Times::json),
         "warm_times_cold": times_cold(hook),
         "histogram": buckets,
     })

@@ -73,18 +73,65 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit> {
 /// The webhook of the user's or the administrator's files, with its secret.
 #[cfg(feature = "http")]
 fn webhook() -> Option<checkrein_serve::notify::Webhook> {
-    use checkrein::internal::webhooks::fill;
     let loaded = Sources::discover_in(&native::DIALECT, "/", Locations::default()).load();
     let settings = loaded.approval_webhook?;
-    let value = |name: &str| match settings.env.iter().any(|allowed| allowed == name) {
-        true => std::env::var(name).ok(),
-        false => None,
+    let (secret, problem) = match secret(&settings) {
+        Ok(secret) => (secret, None),
+        Err(why) => (None, Some(format!("cannot use `approval_webhook`: {why}"))),
     };
-    let secret = settings.secret.as_ref().map(|secret| fill(secret, value));
-    if secret.as_ref().is_some_and(String::is_empty) {
-        print_failure("the secret of `approval_webhook` is empty: set its variable, or list it in `allowedEnvVars`");
+    if let Some(problem) = &problem {
+        print_failure(problem);
     }
-    Some(checkrein_serve::notify::Webhook { url: settings.url, secret, ca_file: settings.ca_file })
+    Some(checkrein_serve::notify::Webhook { url: settings.url, secret, ca_file: settings.ca_file, problem })
+}
+
+/// Returns the secret of the webhook. `None`: it has none.
+#[cfg(feature = "http")]
+fn secret(settings: &checkrein::dialects::config::WebhookSettings) -> Result<Option<String>, String> {
+    use checkrein::internal::regular_file;
+    use checkrein::internal::webhooks::fill;
+    use std::os::unix::fs::MetadataExt as _;
+
+    /// Maximum size of a file with a secret, in bytes.
+    const MAX_SECRET: u64 = 4096;
+
+    if let Some(named) = &settings.secret_file {
+        let path = match (named.strip_prefix("~/"), Locations::default().home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => named.into(),
+        };
+        let shown = path.display();
+        let metadata = std::fs::metadata(&path).map_err(|error| format!("the `secret_file` {shown}: {error}"))?;
+        let is_own = metadata.uid() == rustix::process::geteuid().as_raw();
+        if !is_own || metadata.mode() & 0o077 != 0 {
+            return Err(format!("others can read the `secret_file` {shown}; run `chmod 600 {shown}`"));
+        }
+        let text = regular_file::read_text(&path, MAX_SECRET);
+        let text = text.map_err(|error| format!("the `secret_file` {shown}: {}", std::io::Error::from(error)))?;
+        return match text.trim() {
+            "" => Err(format!("the `secret_file` {shown} is empty")),
+            secret => Ok(Some(secret.to_owned())),
+        };
+    }
+    let Some(secret) = &settings.secret else { return Ok(None) };
+    let unset = std::cell::RefCell::new(Vec::new());
+    let value = |name: &str| {
+        let is_allowed = settings.env.iter().any(|allowed| allowed == name);
+        let value = if is_allowed { std::env::var(name).ok() } else { None };
+        if value.is_none() {
+            unset.borrow_mut().push((name.to_owned(), is_allowed));
+        }
+        value
+    };
+    let filled = fill(secret, value);
+    match unset.into_inner().first() {
+        Some((name, true)) => {
+            Err(format!("the variable `{name}` is not set in the resident process; use `secret_file`"))
+        }
+        Some((name, false)) => Err(format!("`allowedEnvVars` does not list the variable `{name}` of the secret")),
+        None if filled.is_empty() => Err("the secret is empty".to_owned()),
+        None => Ok(Some(filled)),
+    }
 }
 
 #[cfg(not(feature = "http"))]
@@ -133,7 +180,9 @@ fn detach(arguments: &Arguments) -> Result<Exit> {
                 if let Some(page) = &status.page {
                     writeln!(out, "page: {} (open it with `checkrein live`)", printable(page))?;
                 }
-                return Ok(exit::SUCCESS);
+                status.problems.iter().for_each(|problem| print_failure(problem));
+                // Approvals and warm hooks work without the page, so the process stays.
+                return Ok(if status.page.is_some() { exit::SUCCESS } else { exit::FAILURE });
             }
             _ if child.try_wait()?.is_some() => bail!("{}", reason(&mut errors)?),
             _ if Instant::now() >= deadline => {

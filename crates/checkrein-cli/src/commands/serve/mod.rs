@@ -27,7 +27,8 @@ use crate::exit::Exit;
 #[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "Exit codes:
   0   the process has ended, also by a signal; with --detach: it answers
-  1   it cannot start, for example because it runs already
+  1   it cannot start, for example because it runs already; with --detach
+      also: it runs without the page
   64  usage error
 
 Example:

@@ -4,6 +4,9 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
+use checkrein::Sources;
+use checkrein::dialects::agents::native;
+use checkrein::hook_files::Locations;
 use checkrein_serve::client::{Client, ClientError};
 use checkrein_serve::protocol::ProcessStatus;
 use checkrein_tools::doctor::{Check, Level};
@@ -18,6 +21,10 @@ const ANSWER: Duration = Duration::from_secs(2);
 
 /// Longest wait for the end of the process.
 const END: Duration = Duration::from_secs(10);
+
+/// Effect of `log: false` in the user's files.
+const LOG_IS_OFF: &str =
+    "`log: false`: `checkrein hook` sends no events, so the page stays empty, and `resident: true` starts nothing";
 
 /// Version of this program.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -46,6 +53,11 @@ fn find() -> Found {
     }
 }
 
+/// Returns `true` if the user's files turn the decision log off.
+fn log_is_off() -> bool {
+    !Sources::discover_in(&native::DIALECT, "/", Locations::default()).load().log
+}
+
 pub(super) fn status(as_json: bool) -> Result<Exit> {
     let found = find();
     let exit = if matches!(found, Found::Running(_)) { exit::SUCCESS } else { exit::FAILURE };
@@ -58,6 +70,9 @@ pub(super) fn status(as_json: bool) -> Result<Exit> {
         Found::NotRunning => writeln!(out, "the resident process does not run; start it with `checkrein serve`")?,
         Found::Unknown(why) => print_failure(&why),
         Found::Running(status) => show(&mut out, &status)?,
+    }
+    if log_is_off() {
+        print_note(LOG_IS_OFF);
     }
     Ok(exit)
 }
@@ -96,6 +111,13 @@ fn show(out: &mut impl std::io::Write, status: &ProcessStatus) -> Result<()> {
         writeln!(out, "telemetry: {exports} accepted, {} failed", telemetry.failed)?;
         if let Some(error) = &telemetry.last_error {
             print_failure(&format!("the last failed export of telemetry: {}", printable(error)));
+        }
+    }
+    if let Some(warm) = &status.warm {
+        let runs = pluralize(number(warm.runs), "warm run");
+        writeln!(out, "{runs} of hooks, {} waiting", pluralize(number(warm.waiting), "interpreter"))?;
+        for cold in &warm.cold {
+            print_note(&format!("{} runs cold: {}", printable(&cold.script), printable(&cold.reason)));
         }
     }
     for problem in &status.problems {
@@ -155,14 +177,34 @@ pub(super) fn check() -> Check {
         }
         Found::Running(status) => {
             let page = status.page.as_ref().map(|page| format!(", page {page}")).unwrap_or_default();
-            let text = format!("pid {}, checkrein {}{page}", status.pid, status.checkrein);
-            if status.checkrein != VERSION || !status.problems.is_empty() {
-                let mut check =
-                    Check::new(Level::Warning, NAME, [vec![text], status.problems.clone()].concat().join("; "));
-                check.fix = Some("restart it with `checkrein serve stop` and `checkrein serve`".to_owned());
-                return check;
+            let mut texts = vec![format!("pid {}, checkrein {}{page}", status.pid, status.checkrein)];
+            let fix = fix(&status);
+            texts.extend(status.problems.iter().cloned());
+            let cold = status.warm.iter().flat_map(|warm| &warm.cold);
+            texts.extend(cold.map(|cold| format!("`{}` runs cold: {}", cold.script, cold.reason)));
+            if log_is_off() {
+                texts.push(LOG_IS_OFF.to_owned());
             }
-            Check::new(Level::Ok, NAME, text)
+            let level = if fix.is_some() { Level::Warning } else { Level::Ok };
+            let mut check = Check::new(level, NAME, texts.join("; "));
+            check.fix = fix;
+            check
         }
     }
+}
+
+/// Repair of the first problem of the process.
+fn fix(status: &ProcessStatus) -> Option<String> {
+    if status.checkrein != VERSION {
+        return Some("restart it with `checkrein serve stop` and `checkrein serve`".to_owned());
+    }
+    let problem = status.problems.first()?;
+    let fix = if problem.contains("webhook") {
+        "correct `approval_webhook` and its endpoint; a changed file needs a restart of the process"
+    } else if problem.contains("No space left") || problem.contains("os error 28") || problem.contains("Disk quota") {
+        "free space on the disk of the state directory"
+    } else {
+        "remove the cause that the message names; then run `checkrein serve stop` and `checkrein serve`"
+    };
+    Some(fix.to_owned())
 }

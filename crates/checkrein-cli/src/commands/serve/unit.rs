@@ -77,7 +77,7 @@ fn systemd(program: &str, variables: &[(&str, String)]) -> String {
     // An executable with a prefix such as `-` would have another meaning, but the path is absolute.
     let _ = writeln!(text, "ExecStart={} serve", quoted(program).replace('$', "$$"));
     text.push_str(
-        "Restart=on-failure\nRestartSec=5\nTimeoutStopSec=15\nKillMode=mixed\nLimitCORE=0\nMemoryMax=1G\nTasksMax=512\n\
+        "Restart=on-failure\nRestartSec=5\nTimeoutStopSec=15\nKillMode=mixed\nMemoryMax=1G\nTasksMax=512\n\
          OOMScoreAdjust=500\n\n[Install]\nWantedBy=default.target\n",
     );
     text
@@ -116,6 +116,12 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn unit_sets_no_limit_that_hooks_would_have() {
+        let unit = systemd("/usr/bin/checkrein", &[]);
+        assert!(!unit.contains("Limit") && !unit.contains("Nice") && !unit.contains("NoNewPrivileges"), "{unit}");
+    }
 
     #[test]
     fn words_are_quoted() {

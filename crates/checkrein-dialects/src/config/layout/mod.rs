@@ -764,7 +764,7 @@ pub(super) fn set_enabled(spec: &mut HookSpec, enabled: bool) {
 }
 
 /// Keys of `approval_webhook`.
-const WEBHOOK_KEYS: &[&str] = &["url", "secret", "ca_file", "allowedEnvVars"];
+const WEBHOOK_KEYS: &[&str] = &["url", "secret", "secret_file", "ca_file", "allowedEnvVars"];
 
 /// Reads `approval_webhook`. An invalid one has no effect: questions then wait at the other places.
 fn webhook(decoder: &mut Decoder<'_>, node: &Node<'_>) -> Option<super::WebhookSettings> {
@@ -776,6 +776,7 @@ fn webhook(decoder: &mut Decoder<'_>, node: &Node<'_>) -> Option<super::WebhookS
         match &*member.key {
             "url" => settings.url = decoder.text(node, "url").ok()?,
             "secret" => settings.secret = Some(decoder.text(node, "secret").ok()?),
+            "secret_file" => settings.secret_file = Some(decoder.text(node, "secret_file").ok()?),
             "ca_file" => settings.ca_file = Some(decoder.text(node, "ca_file").ok()?),
             "allowedEnvVars" => settings.env = decoder.texts(node, "allowedEnvVars").ok()?,
             _ => {}
@@ -783,6 +784,10 @@ fn webhook(decoder: &mut Decoder<'_>, node: &Node<'_>) -> Option<super::WebhookS
     }
     if settings.url.is_empty() {
         decoder.error("bad-url", node.span, "`approval_webhook` needs a `url`");
+        return None;
+    }
+    if !settings.url.starts_with("https://") && !settings.url.starts_with("http://") {
+        decoder.error("bad-url", node.span, "the `url` of `approval_webhook` must start with `https://` or `http://`");
         return None;
     }
     Some(settings)

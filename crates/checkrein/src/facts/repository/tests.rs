@@ -72,7 +72,7 @@ fn branch_root_and_remotes_are_read() {
     for (expression, expected) in [
         ("git.branch", "main"),
         ("git.root", root.to_str().unwrap()),
-        (r#"git.remotes["origin"]"#, "git@example.com:a/b.git"),
+        (r#""origin" in git.remotes ? git.remotes["origin"] : """#, "git@example.com:a/b.git"),
         (r#"git.remotes["fork"]"#, "https://example.org/a/b"),
         (r#"git.protected("main")"#, "true"),
         (r#"git.protected("release/1.2")"#, "true"),
@@ -125,7 +125,7 @@ fn worktrees_share_the_configuration_and_have_their_own_branch() {
     git_in(dir.path(), &["worktree", "add", "-q", "-b", "topic", worktree.to_str().unwrap()]);
     assert_eq!(shown(&worktree, "git.branch"), "topic");
     assert_eq!(shown(&worktree, "git.root"), worktree.to_str().unwrap());
-    assert_eq!(shown(&worktree, r#"git.remotes["origin"]"#), "https://example.com/r");
+    assert_eq!(shown(&worktree, r#""origin" in git.remotes ? git.remotes["origin"] : """#), "https://example.com/r");
     assert_eq!(shown(dir.path(), "git.branch"), "main");
     std::fs::write(worktree.join("a.txt"), "longer than before").unwrap();
     assert_eq!((shown(&worktree, "git.dirty"), shown(dir.path(), "git.dirty")), ("true".into(), "false".into()));

@@ -20,7 +20,7 @@ use super::client::Client;
 use super::credentials::{Credentials, names_credential};
 use super::header_vars::fill;
 use super::origin::Target;
-use super::sign::{self, Key, RequestId};
+use super::sign::{self, Id, Key, RequestId};
 use super::tls::Certificates;
 use super::url_allowlist::UrlPattern;
 use crate::handler::{Handler, HandlerEnv, HandlerFactory, HandlerProblem};
@@ -187,6 +187,7 @@ impl HandlerFactory for HttpFactory {
             problems: problems.into_inner(),
             target,
             key,
+            message_id: spec.message.as_deref().map(Id::named),
             require_signed_reply: spec.require_signed_reply,
             follow_redirects: spec.follow_redirects,
             response_cap: spec.response_cap,

@@ -28,7 +28,7 @@ use client::{Answer, Client, net_failure};
 use credentials::Credentials;
 pub use factory::{BadHttpSetting, HttpFactory};
 use origin::Target;
-use sign::{Key, RequestId};
+use sign::{Id, Key, RequestId};
 pub(crate) use url_allowlist::UrlPattern;
 
 use super::{Call, Handler, HandlerFuture, HandlerProblem};
@@ -48,6 +48,8 @@ struct Http {
     /// Missing variables.
     problems: Vec<HandlerProblem>,
     key: Option<Key>,
+    /// Id of all requests. `None`: each one has its own.
+    message_id: Option<Id>,
     require_signed_reply: bool,
     follow_redirects: bool,
     response_cap: usize,
@@ -68,7 +70,8 @@ impl Handler for Http {
 impl Http {
     async fn run(&self, call: &Call) -> Result<Reply, Failure> {
         let payload = call.payload();
-        let sent = RequestId::new(self.client.ids.next(), self.key.as_ref(), payload);
+        let id = self.message_id.unwrap_or_else(|| self.client.ids.next());
+        let sent = RequestId::new(id, self.key.as_ref(), payload);
         let mut redirected: Option<Target> = None;
         for _ in 0..=MAX_REDIRECTS {
             let target = redirected.as_ref().unwrap_or(&self.target);

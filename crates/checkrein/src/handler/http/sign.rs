@@ -40,6 +40,18 @@ pub(super) struct Ids {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Id([u8; 36]);
 
+impl Id {
+    /// Id of a message: the same for the same name.
+    pub(super) fn named(name: &str) -> Self {
+        let mut id = Self([b'_'; 36]);
+        id.0[..3].copy_from_slice(b"msg");
+        for (place, digit) in id.0[4..].iter_mut().zip(crate::internal::sha256_hex(name.as_bytes()).bytes()) {
+            *place = digit;
+        }
+        id
+    }
+}
+
 impl Ids {
     pub(super) fn new() -> Self {
         // Each `RandomState` has new keys from the system's random numbers.
