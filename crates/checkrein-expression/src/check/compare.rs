@@ -132,10 +132,7 @@ impl Checker<'_> {
         left: (&Node, &Type),
         right: (&Node, &Type),
     ) -> Result<(), Error> {
-        let (least, most) = match (limits(left), limits(right)) {
-            (Some(left), Some(right)) => (left, right),
-            _ => return Ok(()),
-        };
+        let (Some(least), Some(most)) = (limits(left), limits(right)) else { return Ok(()) };
         let is_possible = match operator {
             Operator::Less => least.0 < most.1,
             Operator::LessEqual => least.0 <= most.1,

@@ -159,9 +159,9 @@ impl Checker<'_> {
 
     /// Returns an error unless a condition around the expression tests that a map has a key. The values of a tool's input are
     /// exempt: their keys depend on the tool.
-    fn check_key(&self, span: Span, (map, value): (&Node, &Type), test: String) -> Result<(), Error> {
+    fn check_key(&self, span: Span, (map, value): (&Node, &Type), test: &str) -> Result<(), Error> {
         let is_literal = matches!(map.kind, NodeKind::Constant(_) | NodeKind::Map(_));
-        if is_literal || *value == Type::Any || self.is_proven(&test) {
+        if is_literal || *value == Type::Any || self.is_proven(test) {
             return Ok(());
         }
         let problem = Problem::MayBeMissing(span.text(self.source).to_owned());
@@ -248,7 +248,7 @@ impl Checker<'_> {
                 node(span, NodeKind::Field { object: Box::new(checked), index }, own)
             }
             Type::Map(value) => {
-                self.check_key(span, (&checked, &value), format!("{:?} in {}", field.text, self.text(object)))?;
+                self.check_key(span, (&checked, &value), &format!("{:?} in {}", field.text, self.text(object)))?;
                 let own = self.known_type(span, Type::clone(&value));
                 node(span, NodeKind::Key { object: Box::new(checked), key: field.text.clone() }, own)
             }
@@ -291,7 +291,7 @@ impl Checker<'_> {
             other => return Err(wrong_type(object.span, &Type::list(&Type::Any), other)),
         };
         if let Type::Map(value) = &own {
-            self.check_key(span, (&checked, value), self.key_test(object, index))?;
+            self.check_key(span, (&checked, value), &self.key_test(object, index))?;
         }
         let index = self.typed(index, &expected)?;
         node(span, NodeKind::Index { object: Box::new(checked), index: Box::new(index) }, result)

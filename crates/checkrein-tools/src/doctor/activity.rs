@@ -101,9 +101,8 @@ fn calls(
     log: &DecisionLog,
 ) -> (Option<Calls>, Vec<String>) {
     let Some(format) = Format::of(agent.name) else { return (None, Vec::new()) };
-    let mut filter = Filter::default();
-    filter.agent = Some(format);
-    filter.since = Timestamp::try_from(SystemTime::now() - DAY).ok();
+    let since = Timestamp::try_from(SystemTime::now() - DAY).ok();
+    let filter = Filter { agent: Some(format), since, ..Filter::default() };
     let audit = loaded.audit.as_ref().map_or_else(AuditLog::for_user, AuditLog::from_settings);
     let setup = Setup { log_is_on: true, installer: None };
     let Some(home) = place.home.clone() else { return (None, vec!["the home directory is unknown".to_owned()]) };

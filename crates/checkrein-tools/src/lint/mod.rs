@@ -70,7 +70,7 @@ pub fn lint(hooks: &[HookSpec], env: &HandlerEnv) -> Vec<Diagnostic> {
     let decoded = || hooks.iter().filter(|hook| is_decoded(&hook.state));
     let mut found: Vec<_> = decoded().flat_map(|hook| lint_hook(files, hook, env)).collect();
     found.extend(duplicate_ids(files, decoded()));
-    found.extend(rule::labels(files, decoded()));
+    found.extend(rule::labels(files, &decoded()));
     distinct(found)
 }
 

@@ -32,7 +32,7 @@ pub(super) fn comparisons(files: &Files, hook: &HookSpec, found: &mut Vec<Diagno
 }
 
 /// Warns about labels that rules read and no rule sets.
-pub(super) fn labels<'h>(files: &Files, hooks: impl Iterator<Item = &'h HookSpec> + Clone) -> Vec<Diagnostic> {
+pub(super) fn labels<'h>(files: &Files, hooks: &(impl Iterator<Item = &'h HookSpec> + Clone)) -> Vec<Diagnostic> {
     let rules = || hooks.clone().filter_map(|hook| Some((hook, rule_of(hook)?)));
     let known: HashSet<&str> = rules().filter_map(|(_, rule)| rule.label.as_deref()).collect();
     let mut found = Vec::new();

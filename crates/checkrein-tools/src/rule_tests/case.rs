@@ -125,8 +125,11 @@ const CALL_KEYS: &[&str] = &["command", "path", "url", "prompt"];
 const EARLIER_KEYS: &[&str] =
     &["command", "tool", "input", "path", "url", "prompt", "denied", "label", "minutes", "times"];
 
+/// A type, the keys that have it, and its test.
+type KeyType = (&'static str, &'static [&'static str], fn(&Value) -> bool);
+
 /// Types of keys, for messages.
-const TYPES: &[(&str, &[&str], fn(&Value) -> bool)] = &[
+const TYPES: &[KeyType] = &[
     (
         "a text",
         &[

@@ -215,7 +215,7 @@ const CALL: &[&str] = &["command", "tool", "input", "path", "url", "prompt", "wa
 pub fn scene(test: &RuleTest) -> Vec<(String, String)> {
     let shown = |value: checkrein_core::RawJson| {
         let item = |item: &str| {
-            checkrein_core::RawJson::text_of(item).map_or_else(|| item.to_owned(), |text| text.into_owned())
+            checkrein_core::RawJson::text_of(item).map_or_else(|| item.to_owned(), std::borrow::Cow::into_owned)
         };
         match value.items() {
             Some(items) => items.map(item).collect::<Vec<_>>().join(", "),

@@ -251,7 +251,7 @@ fn listed(lister: &Command, target: &Expanded, values: &mut Vec<Value>) {
         }
         paths(lister, &root, &mut found);
     }
-    values.extend(found.into_iter().map(|root| below(root, &end)));
+    values.extend(found.into_iter().map(|root| below(&root, &end)));
 }
 
 fn suffixed(root: &Expanded, end: &str) -> Expanded {
@@ -272,8 +272,8 @@ fn name_end(args: &[Expanded]) -> String {
 }
 
 /// Returns a path below a directory, of which only the end is known.
-fn below(directory: Value, end: &str) -> Value {
-    let (mut known, starts) = match &directory {
+fn below(directory: &Value, end: &str) -> Value {
+    let (mut known, starts) = match directory {
         Value::String(path) => (vec![format!("{}/", path.trim_end_matches('/'))], true),
         Value::Partial(path) if !path.known.is_empty() => (path.known.clone(), path.starts),
         other if end.is_empty() => return other.clone(),
