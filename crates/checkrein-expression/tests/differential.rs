@@ -2,7 +2,7 @@
 
 #![allow(clippy::expect_used, reason = "a failed test reports its cause by panicking")]
 
-use checkrein_expression::{Environment, Expression, Object, Schema, Value};
+use checkrein_expression::{Environment, Expression, Object, Problem, Schema, Value};
 use proptest::prelude::*;
 
 static FACTS: Schema = Schema { name: "facts", doc: "", fields: &[], methods: &[] };
@@ -117,6 +117,12 @@ fn closed(text: &str) -> String {
     format!("[1, 7].map(x, {text})")
 }
 
+/// `true` if the text compares two literals, which checkrein rejects.
+fn compares_literals(text: &str) -> bool {
+    let compiled = Expression::compile(text, &Environment::new(&FACTS));
+    compiled.is_err_and(|error| matches!(error.problem, Problem::Constant { .. }))
+}
+
 /// `true` if the difference is known: the other implementation evaluates `&&` and `||` from left to right and keeps errors.
 fn is_absorbed_error(ours: Option<&String>, theirs: Option<&String>) -> bool {
     ours.is_some() && theirs.is_none()
@@ -137,7 +143,7 @@ proptest! {
     fn conditions_have_the_same_value(own in condition()) {
         let own = closed(&own);
         let nested = ["map(", "filter(", "exists(", "all(", "exists_one("].iter().map(|name| own.matches(name).count());
-        if nested.sum::<usize>() <= 2 {
+        if nested.sum::<usize>() <= 2 && !compares_literals(&own) {
             let (ours, theirs) = (ours(&own), theirs(&own));
             if !is_absorbed_error(ours.as_ref(), theirs.as_ref()) {
                 prop_assert_eq!(ours, theirs, "{}", own);

@@ -73,7 +73,7 @@ fn branch_root_and_remotes_are_read() {
         ("git.branch", "main"),
         ("git.root", root.to_str().unwrap()),
         (r#""origin" in git.remotes ? git.remotes["origin"] : """#, "git@example.com:a/b.git"),
-        (r#"git.remotes["fork"]"#, "https://example.org/a/b"),
+        (r#""fork" in git.remotes ? git.remotes["fork"] : """#, "https://example.org/a/b"),
         (r#"git.protected("main")"#, "true"),
         (r#"git.protected("release/1.2")"#, "true"),
         (r#"git.protected("fix")"#, "false"),
