@@ -570,7 +570,7 @@ fn webhook_without_its_secret_is_a_problem() {
         use std::os::unix::fs::PermissionsExt as _;
         let place = Place::with(&[(USER_FILE, &file(text)), ("home/secret", "a secret\n")]);
         let secret = place.home.path().join("secret");
-        std::fs::set_permissions(secret, std::fs::Permissions::from_mode(mode)).unwrap();
+        fs::set_permissions(secret, fs::Permissions::from_mode(mode)).unwrap();
         let _served = Served::start(&place, &["--no-desktop"]);
         match problem {
             Some(text) => eventually(text, || status(&place).problems.iter().any(|problem| problem.contains(text))),

@@ -90,7 +90,7 @@ impl AgentAdapter {
                         Some((_, outcome)) => outcome.clone(),
                         None => not_passed("the edited call was denied: checkrein was interrupted"),
                     };
-                    if let Err(error) = store.set_edited_outcome(&approval.id, outcome) {
+                    if let Err(error) = store.set_edited_outcome(&approval.id, &outcome) {
                         notes.push(format!("cannot store the result of the edited call: {error}"));
                     }
                     let (answered, outcome) = edited?;

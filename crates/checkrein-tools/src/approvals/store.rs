@@ -338,10 +338,11 @@ impl ApprovalStore {
     ///
     /// # Errors
     /// No approval has the id, or its file cannot be written.
-    pub fn set_edited_outcome(&self, id: &ApprovalId, outcome: EditedOutcome) -> Result<(), ApprovalError> {
+    pub fn set_edited_outcome(&self, id: &ApprovalId, outcome: &EditedOutcome) -> Result<(), ApprovalError> {
         let _lock = self.lock_existing(id)?;
         let (_, mut stored) = self.read(id)?;
-        stored.approval.edited_outcome = Some(EditedOutcome { text: short(&outcome.text), ..outcome });
+        stored.approval.edited_outcome =
+            Some(EditedOutcome { text: short(&outcome.text), has_passed: outcome.has_passed });
         stored.approval.changed = now();
         self.write(&stored)
     }
