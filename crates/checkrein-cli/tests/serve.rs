@@ -582,3 +582,19 @@ fn webhook_without_its_secret_is_a_problem() {
     assert!(checked.code != 0, "{checked:?}");
     assert!(format!("{}{}", checked.stdout, checked.stderr).contains("must start with `https://`"), "{checked:?}");
 }
+
+#[test]
+fn record_of_an_approved_call_names_the_approval() {
+    use checkrein_tools::approvals::{Answer, ApprovalStore, Via};
+    let place = place();
+    let _served = Served::start(&place, &["--no-desktop"]);
+    let denied = place.run_with(&["hook", "codex"], &payload(1, "ask"));
+    assert!(denied.stdout.contains("checkrein approve"), "{denied:?}");
+    let store = ApprovalStore::in_state_directory(&state(&place));
+    let id = store.list().unwrap()[0].id.clone();
+    store.answer(&id, Answer::approve(Via::Page, "ann")).unwrap();
+    place.run_with(&["hook", "codex"], &payload(1, "ask").replace("\"t1\"", "\"t2\""));
+    let approval = format!(r#""approval":{{"id":"{id}","by":"ann","via":"page"}}"#);
+    let records = || fs::read_to_string(state(&place).join("live-records.jsonl")).unwrap_or_default();
+    eventually("the record of the call", || records().contains(&approval));
+}

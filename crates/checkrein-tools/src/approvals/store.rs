@@ -341,7 +341,8 @@ impl ApprovalStore {
     pub fn set_edited_outcome(&self, id: &ApprovalId, outcome: &EditedOutcome) -> Result<(), ApprovalError> {
         let _lock = self.lock_existing(id)?;
         let (_, mut stored) = self.read(id)?;
-        stored.approval.edited_outcome = Some(EditedOutcome { text: short(&outcome.text), ..outcome.clone() });
+        stored.approval.edited_outcome =
+            Some(EditedOutcome { text: short(&outcome.text), has_passed: outcome.has_passed });
         stored.approval.changed = now();
         self.write(&stored)
     }
