@@ -14,6 +14,8 @@ use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue, InvalidHeaderValue};
 use sha2::Sha256;
 
+use crate::hash::{hex, sha256};
+
 pub(super) const ID: HeaderName = HeaderName::from_static("webhook-id");
 pub(super) const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 pub(super) const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
@@ -45,7 +47,7 @@ impl Id {
     pub(super) fn named(name: &str) -> Self {
         let mut id = Self([b'_'; 36]);
         id.0[..3].copy_from_slice(b"msg");
-        for (place, digit) in id.0[4..].iter_mut().zip(crate::internal::sha256_hex(name.as_bytes()).bytes()) {
+        for (place, digit) in id.0[4..].iter_mut().zip(hex(&sha256(name.as_bytes())).bytes()) {
             *place = digit;
         }
         id
