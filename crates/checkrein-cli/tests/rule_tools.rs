@@ -252,7 +252,7 @@ fn reason_names_the_unknown_part() {
     let place = user("packs: [filesystem, git]\n");
     let ran = hook(&place, &shell("$X a b"));
     assert!(!ran.stdout.contains("the rule `filesystem"), "{ran:?}");
-    assert!(ran.stdout.contains("`$X` runs as a command"), "{ran:?}");
+    assert!(ran.stdout.contains("the program `$X` is known only when"), "{ran:?}");
     let ran = hook(&user(TESTED), &shell("git push 'x"));
     assert!(ran.stdout.contains("the command cannot be read: "), "{ran:?}");
     let ran = hook(

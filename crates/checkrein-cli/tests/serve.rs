@@ -135,7 +135,7 @@ fn process_starts_answers_and_ends() {
     for arguments in [&["serve"][..], &["serve", "--detach"]] {
         let ran = place.run(arguments);
         assert_eq!(ran.code, 1, "{ran:?}");
-        assert!(ran.stderr.contains("the resident process runs already (pid "), "{ran:?}");
+        assert!(ran.stderr.contains("the resident process is already running (pid "), "{ran:?}");
     }
     let ran = place.run(&["serve", "stop"]);
     assert_eq!(ran.code, 0, "{ran:?}");

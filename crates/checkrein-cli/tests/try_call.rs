@@ -32,7 +32,7 @@ fn each_agent_shows_its_verdict_hook_and_answer() {
     );
     assert_eq!(ran.code, 2);
     let ran = place.run(&["try", "ls", "--as", "claude"]);
-    assert!(ran.stdout.starts_with("claude  no opinion\n        goes on as without hooks\n"), "{ran:?}");
+    assert!(ran.stdout.starts_with("claude  no opinion\n        continues as it would without hooks\n"), "{ran:?}");
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn agents_that_do_not_call_checkrein_are_named() {
     assert!(!ran.stdout.contains("codex"), "{ran:?}");
     place.run(&["install", "claude", "--yes"]);
     let ran = place.run(&["try", "ls"]);
-    assert_eq!(ran.stdout, "claude  no opinion\n        goes on as without hooks\n", "{ran:?}");
+    assert_eq!(ran.stdout, "claude  no opinion\n        continues as it would without hooks\n", "{ran:?}");
     // An agent is shown once.
     assert_eq!(place.run(&["try", "ls", "--as", "claude,claude"]).stdout, ran.stdout);
     // `checkrein install` does not know this one.

@@ -46,7 +46,7 @@ pub enum ClientError {
     #[error("cannot talk to the resident process: {0}")]
     Io(#[from] io::Error),
     /// The answer is no answer of this protocol.
-    #[error("the resident process answered in an unknown form: {0}")]
+    #[error("the resident process sent an invalid answer: {0}; restart it if its version differs")]
     Invalid(String),
     /// The process refused the request.
     #[error("the resident process refused: {0}")]

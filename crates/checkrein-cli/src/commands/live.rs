@@ -11,12 +11,12 @@ use crate::exit::Exit;
 /// Open the page with events, questions and hooks
 ///
 /// Starts the resident process if it does not run. Prints the address of the page, and a code for one login that is valid for two
-/// minutes. A browser is opened at the bare address, and the page asks for the code.
+/// minutes. Opens a browser at the address without the token, and the page asks for the code.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:
   0   the address was printed
-  1   the process cannot start or has no page; or the standard output
-      is no terminal
+  1   the process cannot start or has no page; or standard output
+      is not a terminal
   64  usage error
 
 Example:
@@ -56,7 +56,7 @@ fn open(arguments: &Arguments) -> Result<Exit> {
 
     if !std::io::stdout().is_terminal() {
         bail!(
-            "the standard output is no terminal: a login gives access to your approvals, so it is only shown on your terminal; \
+            "standard output is not a terminal: a login gives access to your approvals, so it is only shown on a terminal; \
              run `checkrein live` there"
         );
     }

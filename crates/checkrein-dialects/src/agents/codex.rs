@@ -89,7 +89,7 @@ pub static DIALECT: Dialect = Dialect {
     host: HostTable {
         hides_messages: true,
         not_observable: &[
-            "anything, until the user has trusted the hook; `exec --json` skips it silently",
+            "all events, until the user has trusted the hook (`exec --json` skips it silently)",
             "input for a running shell (`write_stdin`), and waiting in code mode",
             "the end of a sub-agent's session",
         ],

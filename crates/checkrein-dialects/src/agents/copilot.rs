@@ -98,7 +98,7 @@ pub(crate) const COPILOT: Dialect = Dialect {
         killed: HostBehavior::Blocked,
         exit_reason: ExitReason::Lost,
         not_observable: &[
-            "anything, for project files in a folder that is not trusted; they are silently skipped",
+            "all events, for project files in a folder that is not trusted (they are silently skipped)",
             "general-purpose sub-agents, except for the tools that they use",
         ],
         ..HostTable::FAILS_OPEN

@@ -87,7 +87,7 @@ pub static DIALECT: Dialect = Dialect {
     host: HostTable {
         hides_messages: true,
         not_observable: &[
-            "anything, for project files in a folder that is not trusted; they are silently skipped",
+            "all events, for project files in a folder that is not trusted (they are silently skipped)",
             "the part of a tool input above 128 KiB",
         ],
         calls_each_entry: true,

@@ -21,7 +21,7 @@ mod route {
     use serde_json::{Value, json};
 
     /// Time for which the id of a message is kept, in seconds. A signature is valid for 5 minutes before and after its time.
-    const KEPT: u64 = 2 * 5 * 60 + 1;
+    const ID_LIFETIME_SECS: u64 = 2 * 5 * 60 + 1;
 
     /// Number of ids. If so many messages arrive, further ones are refused.
     const MAX_IDS: usize = 10_000;
@@ -122,9 +122,12 @@ mod route {
             let message = serde_json::from_slice(body).map_err(|error| refused(StatusCode::BAD_REQUEST, error))?;
             let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
             // A clock that was set back keeps ids longer.
-            seen.retain(|_, arrival| now < arrival.saturating_add(KEPT));
+            seen.retain(|_, arrival| now < arrival.saturating_add(ID_LIFETIME_SECS));
             if seen.len() >= MAX_IDS {
-                return Err(refused(StatusCode::TOO_MANY_REQUESTS, "too many messages"));
+                return Err(refused(
+                    StatusCode::TOO_MANY_REQUESTS,
+                    "too many messages in ten minutes; try again later",
+                ));
             }
             if seen.insert(signed.id.unwrap_or_default().to_owned(), now).is_some() {
                 return Err(refused(StatusCode::CONFLICT, "the message has arrived before"));

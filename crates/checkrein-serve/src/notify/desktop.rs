@@ -7,9 +7,10 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Shows a notification in place of another one, and returns its number. 0: none. A machine without a desktop is no error.
 pub(super) async fn show(replaces: u32, title: &str, text: &str) -> Result<u32, String> {
-    tokio::time::timeout(TIMEOUT, shown(replaces, title, text))
-        .await
-        .unwrap_or_else(|_| Err("the desktop does not answer".to_owned()))
+    tokio::time::timeout(TIMEOUT, shown(replaces, title, text)).await.unwrap_or_else(|_| {
+        let text = "the desktop did not answer in 5 s; `checkrein serve --no-desktop` turns notifications off";
+        Err(text.to_owned())
+    })
 }
 
 /// Closes a notification, if the desktop can do that.

@@ -18,13 +18,13 @@ use tokio::sync::{mpsc, watch};
 use crate::directory_watch;
 
 /// Wait without a notification of the file system after which the directory is read anyway.
-const POLL: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Wait after a change, so that a burst is one notification.
 const BURST: Duration = Duration::from_millis(100);
 
 /// Age of a question at the start of the process that is still new: it may have started the process.
-const RECENT: Duration = Duration::from_secs(60);
+const NEW_QUESTION_AGE: Duration = Duration::from_secs(60);
 
 /// Endpoint that gets notifications about questions, with its secret.
 #[derive(Clone)]
@@ -79,7 +79,7 @@ pub(crate) async fn watch(approvals: ApprovalStore, targets: Targets, problems: 
     }
     let (sender, mut changed) = mpsc::channel(1);
     let mut watcher = None;
-    let start = SystemTime::now() - RECENT;
+    let start = SystemTime::now() - NEW_QUESTION_AGE;
     let mut known = HashSet::new();
     let (waiting, questions) = watch::channel(Vec::new());
     if targets.desktop {
@@ -111,7 +111,7 @@ pub(crate) async fn watch(approvals: ApprovalStore, targets: Targets, problems: 
             });
             known.retain(|id| all.iter().any(|approval| approval.id == *id));
         }
-        let _ = tokio::time::timeout(POLL, changed.recv()).await;
+        let _ = tokio::time::timeout(POLL_INTERVAL, changed.recv()).await;
     }
 }
 

@@ -1,4 +1,4 @@
-//! Delivery to the webhook: an event of an own kind, for one HTTP hook of the engine.
+//! Delivery to the webhook: an event of its own kind, for one HTTP hook of the engine.
 //!
 //! The HTTP hook signs the request, refuses addresses of cloud metadata, and follows no redirect.
 

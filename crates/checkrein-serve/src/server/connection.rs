@@ -14,7 +14,7 @@ use super::events::Arrived;
 use crate::protocol::{self, Answer, Kind, PREFIX, ProtocolError, Request};
 
 /// Longest wait for a request, or for the rest of one.
-const IDLE: Duration = Duration::from_secs(10);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Reason why a connection ends.
 #[derive(Debug, thiserror::Error)]
@@ -53,7 +53,7 @@ pub(super) async fn serve(mut stream: UnixStream, shared: &Arc<Shared>) {
     if !matches!(ended, Ended::Closed) {
         shared.refused.fetch_add(1, Ordering::Relaxed);
         // The sender may be gone, or may not read.
-        let _ = timeout(IDLE, send(&mut stream, &Answer::error(ended.to_string()))).await;
+        let _ = timeout(REQUEST_TIMEOUT, send(&mut stream, &Answer::error(ended.to_string()))).await;
     }
 }
 
@@ -73,7 +73,7 @@ struct Received {
 
 async fn next(stream: &mut UnixStream, shared: &Arc<Shared>) -> Result<Received, Ended> {
     let mut prefix = [0; PREFIX];
-    let first = timeout(IDLE, stream.read(&mut prefix)).await.map_err(|_| Ended::Idle)??;
+    let first = timeout(REQUEST_TIMEOUT, stream.read(&mut prefix)).await.map_err(|_| Ended::Idle)??;
     if first == 0 {
         return Err(Ended::Closed);
     }
@@ -89,7 +89,7 @@ async fn next(stream: &mut UnixStream, shared: &Arc<Shared>) -> Result<Received,
         }
         Ok(Received { body: Request::parse(&bytes)?, memory })
     };
-    timeout(IDLE, rest).await.map_err(|_| Ended::Idle)?
+    timeout(REQUEST_TIMEOUT, rest).await.map_err(|_| Ended::Idle)?
 }
 
 async fn answer(stream: &mut UnixStream, shared: &Arc<Shared>, request: Received) -> Result<(), Ended> {
@@ -104,7 +104,7 @@ async fn answer(stream: &mut UnixStream, shared: &Arc<Shared>, request: Received
         }
         Kind::Status => Answer::ok(&shared.status()),
         Kind::Stop => {
-            timeout(IDLE, send(stream, &Answer::ok(&true))).await.map_err(|_| Ended::Idle)??;
+            timeout(REQUEST_TIMEOUT, send(stream, &Answer::ok(&true))).await.map_err(|_| Ended::Idle)??;
             shared.stop.notify_one();
             // The connection closes with the runtime, after everything else has ended.
             return std::future::pending().await;
@@ -119,7 +119,7 @@ async fn answer(stream: &mut UnixStream, shared: &Arc<Shared>, request: Received
         // Taken before.
         Kind::Warm => return Ok(()),
     };
-    timeout(IDLE, send(stream, &answer)).await.map_err(|_| Ended::Idle)??;
+    timeout(REQUEST_TIMEOUT, send(stream, &answer)).await.map_err(|_| Ended::Idle)??;
     Ok(())
 }
 

@@ -73,7 +73,7 @@ impl Options {
 pub enum StartError {
     /// Another process has the lock.
     #[error(
-        "the resident process runs already{}; `checkrein serve status` shows it, `checkrein serve stop` ends it",
+        "the resident process is already running{}; `checkrein serve status` shows it, `checkrein serve stop` ends it",
         .0.map(|pid| format!(" (pid {pid})")).unwrap_or_default()
     )]
     Running(Option<u32>),

@@ -12,7 +12,7 @@ use super::row::Row;
 const MAX_HOOKS: usize = 1000;
 
 /// Number of durations that percentiles are computed from: the last ones.
-const DURATIONS: usize = 1000;
+const MAX_DURATIONS: usize = 1000;
 
 /// Maximum length of an error, in characters.
 const MAX_ERROR: usize = 500;
@@ -107,7 +107,7 @@ impl Hooks {
                 _ => {}
             }
             if let (true, Some(duration)) = (has_run, hook.duration_ms) {
-                if durations.len() == DURATIONS {
+                if durations.len() == MAX_DURATIONS {
                     durations.pop_front();
                 }
                 durations.push_back(duration);

@@ -35,7 +35,7 @@ use self::sessions::Sessions;
 use self::tail::{Tail, Wake};
 
 /// Number of changes that a slow subscriber may be behind. Then it has to read everything again.
-const BEHIND: usize = 1024;
+const CHANGE_CAPACITY: usize = 1024;
 
 /// An event that `checkrein hook` has answered.
 #[derive(Debug, Clone)]
@@ -224,7 +224,7 @@ impl Store {
             }
         });
         let log = DecisionLog::in_state_directory(directory);
-        let (changes, _) = broadcast::channel(BEHIND);
+        let (changes, _) = broadcast::channel(CHANGE_CAPACITY);
         let state = State {
             limits,
             rows: VecDeque::new(),

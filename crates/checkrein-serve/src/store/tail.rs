@@ -11,7 +11,7 @@ use super::{Inner, lock};
 use crate::directory_watch;
 
 /// Wait without a notification after which the log is read anyway: notifications can be lost.
-const AT_LEAST: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Wait after a notification, so that a burst of lines is read at once.
 const BURST: Duration = Duration::from_millis(20);
@@ -57,7 +57,7 @@ pub(super) fn start(inner: &Weak<Inner>, log: &DecisionLog) -> std::io::Result<(
     let thread = std::thread::Builder::new().name("decision-log".to_owned()).spawn(move || {
         let _watcher = watcher;
         loop {
-            match receiver.recv_timeout(AT_LEAST) {
+            match receiver.recv_timeout(POLL_INTERVAL) {
                 Ok(Wake::Stop) | Err(RecvTimeoutError::Disconnected) => return,
                 Ok(Wake::Changed) => {
                     std::thread::sleep(BURST);

@@ -26,7 +26,7 @@ use self::keys::Key;
 use self::model::{Command, Hook, Model, Overlay, Pending, Row, Session};
 
 /// Maximum number of events in the view.
-const EVENTS: usize = 500;
+const MAX_EVENTS: usize = 500;
 
 /// Time after which the ages and the questions are read again.
 const TICK: Duration = Duration::from_secs(1);
@@ -236,7 +236,7 @@ async fn refresh(options: &TuiOptions, link: &mut Link, model: &mut Model) {
 }
 
 fn events_path(model: &Model) -> String {
-    let mut path = format!("/api/events?limit={EVENTS}");
+    let mut path = format!("/api/events?limit={MAX_EVENTS}");
     if !model.filter.is_empty() {
         path.push_str(&format!("&text={}", encoded(&model.filter)));
     }
@@ -280,7 +280,10 @@ fn pending(approval: &Approval) -> Pending {
         call.push(format!("… and {} more programs", approval.shown.more_commands));
     }
     if approval.shown.is_partial {
-        call.push(format!("not everything is shown; `checkrein approve {}` shows more", approval.id));
+        call.push(format!(
+            "parts of the call are truncated or redacted; `checkrein approve {}` shows more",
+            approval.id
+        ));
     }
     let reasons = approval.reasons.iter().map(|reason| format!("{} ({}): {}", reason.hook, reason.source, reason.text));
     Pending {
@@ -294,7 +297,7 @@ fn pending(approval: &Approval) -> Pending {
 
 /// Answers a question. Returns the result for the user.
 fn decide(options: &TuiOptions, id: &str, approve: bool) -> String {
-    let Ok(id) = id.parse() else { return format!("`{id}` is no id of a question") };
+    let Ok(id) = id.parse() else { return format!("`{id}` is not the id of a question") };
     let answer = if approve {
         Answer::approve(Via::Terminal, &options.user)
     } else {
@@ -310,7 +313,7 @@ fn decide(options: &TuiOptions, id: &str, approve: bool) -> String {
 /// Shows an event in full.
 async fn open(link: &Link, model: &mut Model, id: &str) {
     let Some(api) = &link.api else {
-        model.notice = Some("disconnected: events cannot be opened".to_owned());
+        model.notice = Some("cannot open an event while disconnected; wait for the connection".to_owned());
         return;
     };
     match api.get::<Value>(&format!("/api/events/{}", encoded(id))).await {

@@ -1,4 +1,4 @@
-//! State of the terminal view: what is shown, and what a key does. Pure.
+//! State of the terminal view, and the effect of each key. This module does no I/O.
 
 use std::collections::BTreeMap;
 
@@ -254,7 +254,9 @@ impl Model {
                 let scroll = moved(scroll, key).min(self.confirmation(&id, approve).last_scroll());
                 self.overlay = Some(Overlay::Confirm { id, approve, scroll });
             }
-            (Overlay::Confirm { .. }, _) => self.notice = Some("nothing was answered".to_owned()),
+            (Overlay::Confirm { .. }, _) => {
+                self.notice = Some("cancelled; the question still waits for an answer".to_owned())
+            }
             (Overlay::Event { title, lines, scroll }, key @ (Key::Up | Key::Down | Key::PageUp | Key::PageDown)) => {
                 let last = lines.len().saturating_sub(1);
                 let scroll = moved(scroll, key).min(last);

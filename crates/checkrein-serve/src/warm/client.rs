@@ -12,7 +12,7 @@ use crate::client::Client;
 use crate::protocol::{Kind, Request};
 
 /// Maximum time for a request and its answer. After it, the hook runs cold.
-const EXCHANGE: Duration = Duration::from_millis(20);
+const REQUEST_TIMEOUT: Duration = Duration::from_millis(20);
 
 /// Client of the pool in the resident process.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl WarmInterpreters for WarmClient {
         if std::env::var_os(MARKER).is_some() || !command.cwd.is_dir() {
             return None;
         }
-        let deadline = Instant::now() + EXCHANGE;
+        let deadline = Instant::now() + REQUEST_TIMEOUT;
         // Most users have no resident process.
         let mut client = Client::connect(&self.state_dir).ok()?;
         let context = ProcessContext::current()?;

@@ -22,7 +22,7 @@ const FILES: &[(&str, &str)] =
 #[derive(Debug, thiserror::Error)]
 pub enum GateError {
     /// A file or directory cannot be written or read.
-    #[error("the gate `{}` of warm interpreters cannot be used: {source}", path.display())]
+    #[error("the startup module `{}` of warm interpreters cannot be used: {source}", path.display())]
     Io {
         /// The file or directory.
         path: PathBuf,

@@ -24,7 +24,7 @@ use crate::protocol;
 pub(super) const STREAMS: usize = 3;
 
 /// Longest answer in bytes.
-const LONGEST: usize = 4096;
+const MAX_ANSWER_BYTES: usize = 4096;
 
 /// Request of a hook for an interpreter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -177,7 +177,7 @@ pub(super) fn receive_answer(connection: &mut UnixStream, deadline: Instant) -> 
     }
     read_before(connection, &mut length[received.bytes..], deadline)?;
     let length = usize::try_from(u32::from_le_bytes(length)).map_err(|_| invalid())?;
-    if length > LONGEST {
+    if length > MAX_ANSWER_BYTES {
         return Err(invalid());
     }
     let mut json = vec![0; length];

@@ -43,8 +43,8 @@ const MAX_REMEMBERED_KEYS: usize = 64;
 /// Maximum number of scripts whose cold runs are remembered.
 const MAX_COLD: usize = 16;
 
-/// Reason of a failure: nothing ran, so the interpreter was ended, or it does not wait.
-const ENDED: &str = "its interpreter ended while it waited";
+/// Failure reason of an interpreter that ended before it got an event.
+const REASON_ENDED: &str = "its interpreter ended while it waited";
 
 /// Maximum number of pending starts.
 const MAX_PENDING: usize = 64;
@@ -262,7 +262,7 @@ impl Shared {
         while let Some(index) = state.idle.iter().position(|interpreter| interpreter.key == *key) {
             let found = state.idle.remove(index);
             if !found.is_waiting() {
-                state.failed(key, ENDED);
+                state.failed(key, REASON_ENDED);
                 dropped.push(found);
             } else if found.started.elapsed() > self.limits.age {
                 dropped.push(found);
@@ -317,7 +317,7 @@ impl Shared {
         let without_script = key.without_script();
         if !self.lock().gated.contains(&without_script) {
             if !loads_gate(key, &self.gates)? {
-                return Err(io::Error::other("the interpreter does not load its gate"));
+                return Err(io::Error::other("the interpreter does not load the startup module of checkrein"));
             }
             let mut state = self.lock();
             if state.gated.len() >= MAX_REMEMBERED_KEYS {
@@ -336,7 +336,7 @@ impl Shared {
             state.idle.extract_if(.., |idle| idle.started.elapsed() > age || !idle.is_waiting()).collect();
         for idle in dropped.iter().filter(|idle| !idle.is_waiting()) {
             let key = idle.key.clone();
-            state.failed(&key, ENDED);
+            state.failed(&key, REASON_ENDED);
         }
         let mut memory: u64 = state.idle.iter().map(Interpreter::memory).sum();
         while state.idle.len() > self.limits.idle || (memory > self.limits.memory && !state.idle.is_empty()) {

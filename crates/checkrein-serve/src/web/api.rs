@@ -19,7 +19,7 @@ use crate::store::{EventId, Query, lock};
 const MAX_EVENTS: usize = 1000;
 
 /// Wait before the answer to a wrong code. With 256 connections, two minutes suffice for 31,000 of 10^12 codes.
-const WRONG_PAUSE: Duration = Duration::from_secs(1);
+const WRONG_CODE_DELAY: Duration = Duration::from_secs(1);
 
 /// Response with an error.
 pub(super) fn error(status: StatusCode, text: &str) -> Response {
@@ -47,7 +47,7 @@ pub(super) async fn login(State(app): State<App>, Json(request): Json<LoginReque
         Ok(Some(session)) => session,
         Ok(None) => {
             // Guesses are slow, and they change nothing: another user of the machine must not prevent a login.
-            tokio::time::sleep(WRONG_PAUSE).await;
+            tokio::time::sleep(WRONG_CODE_DELAY).await;
             let text = "the code is wrong, used or too old; run `checkrein live` again";
             return error(StatusCode::FORBIDDEN, text);
         }

@@ -21,7 +21,7 @@ const BURST: Duration = Duration::from_millis(40);
 const MAX_CHANGES: usize = 500;
 
 /// Interval of messages without content, which show that the connection works.
-const ALIVE: Duration = Duration::from_secs(10);
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// State of one stream.
 struct Stream {
@@ -47,7 +47,7 @@ pub(super) async fn stream(State(app): State<App>) -> Sse<impl futures_util::Str
         };
         Some((Ok(message), stream))
     });
-    Sse::new(messages).keep_alive(KeepAlive::new().interval(ALIVE).text("alive"))
+    Sse::new(messages).keep_alive(KeepAlive::new().interval(KEEPALIVE_INTERVAL).text("alive"))
 }
 
 impl Stream {

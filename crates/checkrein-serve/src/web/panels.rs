@@ -68,8 +68,7 @@ impl Panels {
         let audit = loaded.audit.as_ref().map_or_else(AuditLog::for_user, AuditLog::from_settings);
         let places = Places::in_home(home).with_variables();
         let log = DecisionLog::in_state_directory(state_dir);
-        let mut report =
-            Report::look(&places, &log, &audit, &filter, &setup).map_err(|error| format!("cannot look: {error}"))?;
+        let mut report = Report::look(&places, &log, &audit, &filter, &setup).map_err(|error| error.to_string())?;
         let calls = report.calls.len();
         // The last sessions are the newest ones.
         report.calls.drain(..calls.saturating_sub(MAX_CALLS));

@@ -17,13 +17,13 @@ use super::WebOptions;
 use crate::directory_watch;
 
 /// Wait without a notification after which the directory is read anyway.
-const AT_LEAST: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Wait after a notification, so that a burst is one change.
 const BURST: Duration = Duration::from_millis(20);
 
 /// Time for which an ended question is listed, so that every page learns its outcome.
-const ENDED: u64 = 60_000;
+const ENDED_LISTED_MS: u64 = 60_000;
 
 /// Maximum number of questions in the list.
 const MAX_LISTED: usize = 200;
@@ -160,7 +160,7 @@ impl Questions {
         std::thread::Builder::new().name("questions".to_owned()).spawn(move || {
             let _watcher = watcher;
             loop {
-                match woken.recv_timeout(AT_LEAST) {
+                match woken.recv_timeout(POLL_INTERVAL) {
                     Ok(Wake::Stop) | Err(RecvTimeoutError::Disconnected) => return,
                     Ok(Wake::Changed) => {
                         std::thread::sleep(BURST);
@@ -240,7 +240,7 @@ fn read(store: &ApprovalStore, locations: &Locations) -> List {
         Ok(all) => all,
         Err(error) => return List { error: Some(error.to_string()), ..List::default() },
     };
-    let recent = now().saturating_sub(ENDED);
+    let recent = now().saturating_sub(ENDED_LISTED_MS);
     let mut approvals: Vec<_> =
         all.into_iter().filter(|one| one.state == ApprovalState::Pending || one.changed >= recent).collect();
     approvals.sort_by_key(|one| (one.state != ApprovalState::Pending, one.created));

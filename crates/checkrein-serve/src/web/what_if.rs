@@ -85,7 +85,7 @@ pub(super) fn evaluate(store: &Store, request: &Request) -> Result<Report, Vec<S
     let mut report = Report { notes: problems, ..Report::default() };
     let others = decoded.hooks.iter().filter(|hook| !matches!(hook.handler, HandlerSpec::Rule(_))).count();
     if others > 0 {
-        report.notes.push(format!("{others} hooks are no rules and were left out: nothing runs here"));
+        report.notes.push(format!("skipped hooks that are not rules: {others}; only rules are evaluated here"));
     }
     let mut replay = RuleReplay::new(decoded.hooks)
         .map_err(|(info, error)| vec![format!("{}: `{}`: {error}", info.source, info.id)])?;

@@ -96,7 +96,10 @@ struct Stored {
 #[non_exhaustive]
 pub enum ApprovalError {
     /// No approval has the id.
-    #[error("no call waits for an approval with the id {0}: it is wrong, or the call ended more than a day ago")]
+    #[error(
+        "no approval has the id {0}: the id is wrong, or the approval ended more than a day ago; \
+         `checkrein approvals --all` lists those of the last day"
+    )]
     Unknown(ApprovalId),
     /// The approval has expired.
     #[error("the approval {id} has expired; let the agent try again, which gives a new id", id = .0.id)]
@@ -106,11 +109,12 @@ pub enum ApprovalError {
     Answered(Box<Approval>),
     /// Too many approvals wait.
     #[error(
-        "{MAX_PENDING} calls wait for an approval already; answer them with `checkrein approvals`, or let them expire"
+        "{MAX_PENDING} calls wait for an approval already; list them with `checkrein approvals`, then answer them \
+         with `checkrein approve` or `checkrein deny`"
     )]
     Full,
     /// The input has too many bytes to be shown and compared.
-    #[error("the tool input is too large to approve (more than 1 MiB)")]
+    #[error("the tool input is larger than 1 MiB, so it cannot be approved; split the call")]
     TooLarge,
     /// The edited input is no JSON object.
     #[error("the edited input is not a JSON object")]

@@ -425,7 +425,7 @@ fn maker(call: &CallReport) -> String {
 pub(super) fn judged(call: &ToolCall, found: &Match, has_broken_lines: bool) -> (State, Option<Reason>) {
     let strongest = found.answers.iter().copied().max().unwrap_or_default();
     if let Some(hooks) = &found.skipped {
-        let text = format!("a variable of the user skipped hooks (`CHECKREIN`): {hooks}");
+        let text = format!("an environment variable (`CHECKREIN` or `CHECKREIN_SKIP`) skipped hooks: {hooks}");
         return (State::NotJudged, Some(reason("hooks_skipped", text)));
     }
     if strongest.is_block() && call.outcome == Outcome::Pending && has_broken_lines {

@@ -21,7 +21,7 @@ const LARGE: &str = "large";
 const MAX_GIST: usize = 160;
 
 /// Number of bytes that are searched for secrets before a gist is cut: a cut secret is not recognized.
-const SEARCHED: usize = 4096;
+const MAX_SEARCHED_BYTES: usize = 4096;
 
 /// Maximum depth of an input that is digested in its canonical form.
 const MAX_DEPTH: usize = 64;
@@ -156,7 +156,7 @@ pub(super) fn short(text: &str) -> String {
 }
 
 fn shortened(text: &str, redact: fn(&str) -> Cow<'_, str>) -> String {
-    let mut end = text.len().min(SEARCHED);
+    let mut end = text.len().min(MAX_SEARCHED_BYTES);
     while !text.is_char_boundary(end) {
         end -= 1;
     }

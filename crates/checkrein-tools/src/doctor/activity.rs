@@ -81,6 +81,7 @@ impl RecentActivity {
         let unclear = self.unclear.first().map(|first| {
             let more = match self.unclear.len() {
                 1 => String::new(),
+                2 => ", and 1 more reason".to_owned(),
                 count => format!(", and {} more reasons", count - 1),
             };
             Check::warning(
@@ -164,6 +165,6 @@ mod tests {
         let unclear = vec!["schema".to_owned(), "file".to_owned()];
         let checks = RecentActivity { last_event: before(1), calls: None, unclear }.checks(now);
         assert_eq!(checks[1].level, Level::Warning);
-        assert!(checks[1].text.ends_with(": schema, and 1 more reasons"), "{}", checks[1].text);
+        assert!(checks[1].text.ends_with(": schema, and 1 more reason"), "{}", checks[1].text);
     }
 }

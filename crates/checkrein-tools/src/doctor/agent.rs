@@ -140,7 +140,7 @@ impl<'a> Examination<'a> {
             AgentTrust::Trusted => Check::ok("trust", format!("{name} trusts the entries")),
             AgentTrust::Untrusted => Check::problem(
                 "trust",
-                format!("{name} skips the entries for {count} events: not trusted, or changed since"),
+                format!("{name} skips the entries for {count} events: they are not trusted, or changed after you trusted them"),
             )
             .fix(format!("start {name} and trust the hooks")),
             AgentTrust::UntrustedFolder => {

@@ -1,6 +1,6 @@
 //! Checks of the whole setup, for `checkrein doctor`: the program and its directories, hooks, and each agent on this machine.
 //!
-//! A [`Report`] has one [`Check`] per question, with a fix for each problem. A check that could not look is a problem, never ok.
+//! A [`Report`] has one [`Check`] per question, with a fix for each problem. A check that cannot run is a problem, never ok.
 //! `status`, `check` and `trust check` use the same functions for their part. Examining changes nothing, except for a token
 //! of the [self-test](crate::self_test), which is removed again.
 
@@ -30,7 +30,7 @@ pub enum Level {
     Note,
     /// Something may be wrong.
     Warning,
-    /// Something is wrong, or the check could not look.
+    /// Something is wrong, or the check could not run.
     Problem,
 }
 

@@ -151,7 +151,7 @@ pub(super) static HISTORY: Schema = Schema {
     doc: "The session so far, without the current call. Kept only if a rule uses it.",
     fields: &[
         field("denials", Type::Int, "Number of denied calls."),
-        field("repeats", Type::Int, "How often exactly this call came directly before, in a row."),
+        field("repeats", Type::Int, "Number of identical calls directly before this one."),
     ],
     methods: &[
         Method {
@@ -170,7 +170,7 @@ pub(super) static HISTORY: Schema = Schema {
             name: "since",
             parameters: &[Type::String],
             result: Type::Object(&HISTORY),
-            doc: "The part of the history that is not older, such as `history.since(\"10m\")`.",
+            doc: "The part of the history within this time, such as `history.since(\"10m\")`.",
         },
     ],
 };

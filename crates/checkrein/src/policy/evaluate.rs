@@ -202,7 +202,7 @@ impl Rule {
 }
 
 /// Maximum length of a shown value, in characters.
-const SHOWN: usize = 100;
+const MAX_SHOWN_CHARS: usize = 100;
 
 /// Returns a value for people: a command or a path as it is written, a list by its elements.
 fn shown(value: &Value) -> String {
@@ -222,7 +222,7 @@ fn shown(value: &Value) -> String {
         Value::String(text) => format!("\"{text}\""),
         other => other.to_string(),
     };
-    match text.char_indices().nth(SHOWN) {
+    match text.char_indices().nth(MAX_SHOWN_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }
@@ -272,7 +272,7 @@ pub fn describe_unknown(Unknown(fact): &Unknown) -> String {
 fn unknown_reason(id: &str, fact: &Unknown, facts: &dyn Object) -> String {
     // Every rule about commands depends on such a command, so the first one is no better than the others.
     if is_program(fact, facts) {
-        return format!("`{}` runs as a command, which is known only then; write the command itself", fact.0);
+        return format!("the program `{}` is known only when the command runs; write its name", fact.0);
     }
     match fact.0.starts_with(UNREADABLE) {
         true => describe_unknown(fact),

@@ -18,7 +18,7 @@ use crate::exit::{self, Exit, UsageErrorExt};
 
 /// Approve a call that waits
 ///
-/// Shows the call and asks you. If you agree, an agent that still waits goes on. Otherwise the agent may repeat exactly this call
+/// Shows the call and asks you. If you agree, an agent that still waits continues. Otherwise the agent may repeat exactly this call
 /// once, within 15 minutes of the request. It needs a terminal. Agents may not run it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:

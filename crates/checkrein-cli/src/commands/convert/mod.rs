@@ -28,7 +28,7 @@ use crate::exit::{self, Exit, UsageErrorExt};
 /// hook would no longer block, nothing is written without --force.
 ///
 /// With --permissions, the permission rules of Claude Code become rules of a native file: `permissions.deny`, `ask` and `allow`.
-/// A rule that cannot be said is listed; if it denies or asks, nothing is written without --force.
+/// A permission rule without an equivalent is listed; if it denies or asks, nothing is written without --force.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:
   0   converted

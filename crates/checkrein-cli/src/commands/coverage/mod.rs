@@ -19,7 +19,7 @@ use checkrein_tools::decision_log::DecisionLog;
 use super::config::directory;
 use crate::exit::{self, Exit};
 
-/// Show which tool calls of agents were really judged
+/// Show which tool calls of agents checkrein judged
 ///
 /// Reads the session files that agents write themselves, lists every tool call of the agents and their sub-agents, and compares it with
 /// the decision log and the audit log. A call is judged only if a log proves it.
@@ -30,7 +30,7 @@ use crate::exit::{self, Exit};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:
   0   success
-  1   a call has a state or a reason of --fail-on; or nothing could be read
+  1   a call has a state or a reason of --fail-on; or no tool call was found
   64  usage error
 
 Example:

@@ -21,20 +21,20 @@ use super::install::installer;
 use super::{pluralize, printable, shorten_paths, terminal};
 use crate::exit::{self, Exit};
 
-/// Check that your agents are protected, and say what to fix
+/// Check that your agents are protected, and show fixes
 ///
 /// Checks the program, its directories, managed files and the audit log; the hooks and their approvals; and for each agent the
 /// entries, the trust of the agent, settings that switch hooks off, and hooks without an entry. A self-test sends a harmless
 /// tool call through each installed command, with few variables, and expects a denial. Agents are not started.
 ///
-/// A check that could not look is a problem. Without --require, an agent without entries is a warning.
+/// A check that cannot run is a problem. Without --require, an agent without entries is a warning.
 ///
 /// --fix writes missing and changed entries of checkrein again. It approves no hooks, and changes no other settings.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:
   0   protected: without problems, and checkrein is installed in an
       agent, or in all agents of --require
-  1   not protected, or a check could not look
+  1   not protected, or a check could not run
   64  usage error
 
 Example:
@@ -42,7 +42,7 @@ Example:
   checkrein doctor --fix
   checkrein doctor --require claude,codex --json")]
 pub struct Arguments {
-    /// Agents that must be protected; problems of other agents do not count
+    /// Agents that must be protected; ignore problems of others
     #[arg(long, value_name = "AGENTS", value_delimiter = ',')]
     require: Vec<DialectName>,
     /// Write missing and changed entries of checkrein again

@@ -36,7 +36,7 @@ use crate::exit::{self, Exit};
 /// --fail-closed is given or the agent always does that.
 ///
 /// If HOME, XDG_CONFIG_HOME or XDG_STATE_HOME name other directories than the account database implies, entries of the user
-/// name them with --home, --config-home and --state-home: under an agent, checkrein does not believe variables.
+/// name them with --home, --config-home and --state-home: under an agent, checkrein does not trust these variables.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:
   0   installed, or already installed

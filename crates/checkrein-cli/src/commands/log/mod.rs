@@ -31,10 +31,10 @@ Example:
   checkrein log --follow --denied
   checkrein log --agent claude --since 1h --json")]
 pub struct Arguments {
-    /// Number of entries
+    /// Number of events
     #[arg(short = 'n', long, value_name = "N", default_value = "50")]
     lines: usize,
-    /// Wait for new entries until interrupted; with --json, as JSON lines
+    /// Wait for new events until interrupted; with --json, as JSON lines
     #[arg(short, long)]
     follow: bool,
     /// Only events that were denied

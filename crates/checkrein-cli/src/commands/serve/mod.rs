@@ -19,14 +19,14 @@ use checkrein_tools::doctor::Check;
 
 use crate::exit::Exit;
 
-/// Start the process for the live page, approvals, warm hooks
+/// Start the resident process: live page, approvals, warm hooks
 ///
-/// One optional process per user. It shows what your agents do, takes approvals, and keeps interpreters of hooks warm. Without
-/// it, every command works as well: it judges no event. It serves until Ctrl-C, or until `checkrein serve stop`.
+/// One optional process per user. It shows what your agents do, takes approvals, and keeps interpreters of hooks warm. Every
+/// command works without it, and it never judges an event. It serves until Ctrl-C, or until `checkrein serve stop`.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "Exit codes:
-  0   the process has ended, also by a signal; with --detach: it answers
+  0   the process has ended, also by a signal; with --detach: it is ready
   1   it cannot start, for example because it runs already; with --detach
       also: it runs without the page
   64  usage error
@@ -39,7 +39,7 @@ Example:
 pub struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
-    /// Return when the process answers; it goes on in the background
+    /// Start in the background, and return when the process is ready
     #[arg(long)]
     detach: bool,
     /// End after this time without events, page and open approvals

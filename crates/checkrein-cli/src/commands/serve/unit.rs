@@ -12,8 +12,7 @@ use crate::exit::{self, Exit};
 
 /// Print a unit for systemd, or a property list for launchd
 ///
-/// Without an option, prints the one of this system. The definition starts this program, with the directories that are now in
-/// force.
+/// Without an option, prints the definition for this system. It starts this program with the current directories.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:
   0   printed

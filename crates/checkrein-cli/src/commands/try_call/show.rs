@@ -93,7 +93,7 @@ impl Tried {
             Decision::Ask => format!("the user is asked: {reason}"),
             Decision::Defer => format!("the agent decides later: {reason}"),
             Decision::Allow => "allowed; the agent does not ask".to_owned(),
-            Decision::NoOpinion => "goes on as without hooks".to_owned(),
+            Decision::NoOpinion => "continues as it would without hooks".to_owned(),
         }];
         words.extend(self.additions());
         words

@@ -56,7 +56,7 @@ function showLogin(problem = "") {
 }
 
 onConnection(questions.connected);
-onLoggedOut(() => showLogin(keep.get("page") ? "The login has ended." : ""));
+onLoggedOut(() => showLogin(keep.get("page") ? "The session has expired. Log in again." : ""));
 
 byId("login-form").addEventListener("submit", async (event) => {
   event.preventDefault();

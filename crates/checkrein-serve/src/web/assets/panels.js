@@ -69,7 +69,7 @@ export function hooks(all, status, choose) {
 }
 
 const COVERAGE = [
-  ["judged", "judged", "Checkrein answered, and the agent obeyed."],
+  ["judged", "judged", "checkrein answered, and the agent obeyed."],
   ["judged_twice", "judged twice", "Delivered more than once, with the same answer."],
   ["not_obeyed", "not obeyed", "Denied, and ran anyway; or ran without the question."],
   ["not_judged", "not judged", "There is no record of a verdict."],
@@ -78,7 +78,7 @@ const COVERAGE = [
 
 export async function coverage(fresh = false) {
   const view = byId("view-coverage");
-  const button = el("button", { type: "button", class: "quiet", onclick: () => coverage(true) }, "Look again");
+  const button = el("button", { type: "button", class: "quiet", onclick: () => coverage(true) }, "Refresh");
   const head = [el("div", { class: "section-head" }, el("h2", {}, "Coverage of the last day"), button)];
   fill(view, head, el("p", { class: "muted", role: "status" }, "reading the session files of agents"));
   button.disabled = true;
@@ -86,7 +86,7 @@ export async function coverage(fresh = false) {
   try {
     found = await call(`/api/coverage?fresh=${fresh}`);
   } catch (error) {
-    fill(view, head, el("p", { class: "problem", role: "alert" }, `Cannot tell: ${error.message}`));
+    fill(view, head, el("p", { class: "problem", role: "alert" }, `The coverage is not available: ${error.message}`));
     return;
   } finally {
     button.disabled = false;
@@ -97,7 +97,7 @@ export async function coverage(fresh = false) {
   fill(view, head,
     el("p", { class: "summary" }, counts.calls || report.unclear_sessions ? report.summary : "Cannot tell: no tool call was found in the session files of known agents."),
     el("dl", { class: "tiles" }, COVERAGE.map(([key, name, text]) => el("div", { class: `tile tile-${key}`, "data-zero": counts[key] === 0, title: text }, el("dt", {}, name), el("dd", {}, counts[key].toLocaleString("en"))))),
-    el("p", { class: "muted" }, `Looked at ${clock(time)}. Session files of agents are compared with the logs of checkrein.`),
+    el("p", { class: "muted" }, `Updated at ${clock(time)}. Session files of agents are compared with the logs of checkrein.`),
     report.problems?.length ? el("ul", { class: "notes" }, report.problems.map((text) => el("li", {}, text))) : null,
     report.sessions.length ? table("Sessions", [["agent"], ["session"], ["project"], ["calls", "number"], ...COVERAGE.map(([, name]) => [name, "number"]), ["problem"]],
       report.sessions.slice().reverse().map((session) => el("tr", {},

@@ -148,7 +148,7 @@ class Card {
       el("button", { type: "button", class: "quiet", "data-answer": "reason", onclick: (event) => this.click(event, () => this.openReason()) }, "Deny with a reason ", el("kbd", {}, "r")),
       el("button", {
         type: "button", class: "quiet", "data-answer": "edit", disabled: !this.editable, onclick: (event) => this.click(event, () => this.edit()),
-        title: !this.editable ? "The input is cut or has a redacted secret; edit it with `checkrein approve --edit`" : null,
+        title: !this.editable ? "The input is truncated or contains a redacted secret; edit it with `checkrein approve --edit`" : null,
       }, "Edit ", el("kbd", {}, "e")),
     ];
     this.actions = el("div", { class: "actions" }, this.buttons,
@@ -256,7 +256,7 @@ class Card {
   tick() {
     if (!this.isOpen) return;
     const rest = this.approval.expires - (Date.now() + skew);
-    this.time.textContent = rest > 0 ? `${left(rest)} left` : "time is up";
+    this.time.textContent = rest > 0 ? `${left(rest)} left` : "expired";
     this.time.classList.toggle("soon", rest < 60_000);
     // The process decides; the page only stops offering an answer that would be refused.
     for (const button of this.buttons) {
@@ -350,7 +350,7 @@ const failure = (error) => (error instanceof Refused ? error.message : "the proc
 /** Note about the parts of a call that the card does not show. */
 function partial(shown) {
   if (!shown.is_partial && !shown.more_commands) return null;
-  return el("p", { class: "note partial" }, "Not all of this call is shown: parts are cut or redacted.",
+  return el("p", { class: "note partial" }, "This call is not shown in full: parts are truncated or redacted.",
     shown.more_commands > 0 && ` … and ${counted(shown.more_commands, "more program")}: read the whole command.`);
 }
 

@@ -60,7 +60,7 @@ rules! {
         ["filesystem.fork-bomb"] unknown [];
     pipe_to_shell Deny "runs downloaded or decoded text that has not been reviewed"
         ["packages.pipe-to-shell", "packages.run-download"] unknown [];
-    kill_all Deny "kills every process that it may signal"
+    kill_all Deny "kills all processes of a user or of the machine"
         ["filesystem.kill-all"] unknown [];
     shutdown Deny "shuts down or restarts the machine"
         ["filesystem.shutdown"] unknown [];

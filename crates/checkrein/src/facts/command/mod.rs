@@ -309,7 +309,7 @@ pub(super) static COMMAND: Schema = Schema {
         field(
             "subcommand",
             Type::String,
-            "Subcommand behind global options, such as `push`; with blanks if it has several words, such as `system prune`; \"\" if there is none.",
+            "Subcommand after global options, such as `push`; with spaces if it has several words, such as `system prune`; \"\" if there is none.",
         ),
         field(
             "flags",
@@ -346,7 +346,7 @@ pub(super) static COMMAND: Schema = Schema {
             Type::String,
             "Text of the standard input, such as a here-document; \"\" if there is none; unknown if it comes from a file or a program.",
         ),
-        field("multiplies", Type::Bool, "`true` for a function that starts copies of itself without end."),
+        field("multiplies", Type::Bool, "`true` for a fork bomb: a function that starts copies of itself endlessly."),
         field(
             "wrappers",
             STRINGS,

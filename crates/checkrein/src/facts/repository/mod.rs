@@ -41,7 +41,7 @@ pub(crate) static SCHEMA: Schema = Schema {
         Field {
             name: "dirty",
             kind: Type::Bool,
-            doc: "`true` if tracked files are changed or staged. Unknown where `.git` does not tell it cheaply.",
+            doc: "`true` if tracked files are changed or staged. Unknown if file contents would have to be compared.",
         },
     ],
     methods: &[Method {
