@@ -15,7 +15,11 @@ pub(crate) static MACROS: &[(&str, &str, &str)] = &[
     ("endsWith", "string", "`true` if the text ends with another one."),
     ("contains", "string", "`true` if the text contains another one."),
     ("under", "string", "`true` if a path is a directory or inside of it. Both are compared as texts."),
-    ("matches", "pattern", "`true` if a part of the text matches a regular expression, which must be a literal."),
+    (
+        "matches",
+        "pattern",
+        "`true` if a part of the text matches a regular expression, which must be a literal. `\\d`, `\\s`, `\\w` and `\\b` are ASCII.",
+    ),
     (
         "globs",
         "pattern or list",

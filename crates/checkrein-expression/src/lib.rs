@@ -40,6 +40,7 @@
 
 #![forbid(unsafe_code)]
 
+mod ascii_classes;
 mod check;
 mod environment;
 mod error;

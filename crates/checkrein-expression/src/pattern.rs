@@ -7,7 +7,9 @@ use std::sync::OnceLock;
 
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use regex::{Regex, RegexBuilder};
+use regex_syntax::hir::{Class, Hir, HirKind};
 
+use crate::ascii_classes::with_ascii_classes;
 use crate::error::Problem;
 use crate::failure::FailureKind;
 use crate::limits;
@@ -16,6 +18,7 @@ use crate::value::PartialText;
 /// A regular expression that is built when it is used first.
 #[derive(Debug)]
 pub(crate) struct Pattern {
+    /// Pattern with ASCII classes.
     text: String,
     built: OnceLock<Result<Regex, String>>,
 }
@@ -24,13 +27,13 @@ impl Pattern {
     /// Checks the syntax of a regular expression.
     pub(crate) fn new(text: &str) -> Result<Self, Problem> {
         check_length(text)?;
-        let pattern = Self { text: text.to_owned(), built: OnceLock::new() };
-        // Repetitions can exceed the limit of the size, which only the builder knows. Written out, others are as short as the
-        // longest pattern without them.
-        if written_out(text) > limits::PATTERN_BYTES {
+        let invalid = |message: String| Problem::InvalidPattern(last_line(&message));
+        let text = with_ascii_classes(text).map_err(|error| invalid(error.to_string()))?;
+        let pattern = Self { text, built: OnceLock::new() };
+        let hir = regex_syntax::parse(&pattern.text).map_err(|error| invalid(error.to_string()))?;
+        // Repetitions and classes such as `\pL` can exceed the limit of the size, which only the builder knows.
+        if written_out(&hir) > limits::PATTERN_BYTES {
             pattern.regex().map_err(Problem::InvalidPattern)?;
-        } else {
-            regex_syntax::parse(text).map_err(|error| Problem::InvalidPattern(last_line(&error.to_string())))?;
         }
         Ok(pattern)
     }
@@ -74,12 +77,22 @@ impl Pattern {
     }
 }
 
-/// Returns an upper bound of the length of a pattern without `{…}`, if every repetition is written out.
-fn written_out(text: &str) -> usize {
-    let most = |counts: &str| counts.split(',').filter_map(|number| number.trim().parse::<usize>().ok()).max();
-    let inner = text.split('{').skip(1).filter_map(|rest| most(rest.split('}').next()?));
-    // Nested repetitions multiply.
-    inner.fold(text.len(), |length, count| length.saturating_mul(count.max(1)))
+/// Returns the length of a pattern in which every repetition is written out, and every class is the list of its ranges.
+fn written_out(hir: &Hir) -> usize {
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => 1,
+        HirKind::Literal(literal) => literal.0.len(),
+        HirKind::Class(Class::Unicode(class)) => class.ranges().len(),
+        HirKind::Class(Class::Bytes(class)) => class.ranges().len(),
+        HirKind::Capture(capture) => written_out(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            parts.iter().map(written_out).fold(1, usize::saturating_add)
+        }
+        HirKind::Repetition(repetition) => {
+            let count = repetition.max.unwrap_or_else(|| repetition.min.saturating_add(1)).max(1);
+            written_out(&repetition.sub).saturating_mul(usize::try_from(count).unwrap_or(usize::MAX))
+        }
+    }
 }
 
 /// The message of a syntax error has several lines, with the pattern itself.

@@ -614,9 +614,12 @@ fn long_repetitions_are_invalid_before_any_event() {
     for text in ["a{2,3}", "[0-9]{20}", "(ab{3}){4}", "\\p{Greek}+", "x{1,}"] {
         assert!(Pattern::new(text).is_ok(), "{text}");
     }
+    // Repetitions beside each other add up.
+    assert!(Pattern::new("^[0-7]{40}$|^[rwx]{40}$|^[a-f]{40}$").is_ok());
     for text in ["(\\w{200}){200}", "\\w{5000}", "((a{99}){99}){99}"] {
         assert!(Pattern::new(text).is_err(), "{text}");
     }
+    assert!(Pattern::new(&"\\pL".repeat(170)).is_err(), "classes count with their ranges");
     let short = Pattern::new("^[0-9]{2,3}$").unwrap();
     assert_eq!(short.is_match("123"), Ok(true));
     assert_eq!(short.is_match("1"), Ok(false));
