@@ -26,6 +26,8 @@ pub struct Environment {
     /// Describes where an unavailable name exists.
     describe: Option<fn(&str) -> String>,
     literal_check: Option<LiteralCheck>,
+    /// `true` if the patterns of the expressions are known to be valid.
+    pub(crate) has_valid_patterns: bool,
     /// Facts that a condition around the expression has proven, as in [`Checker`](crate::check).
     pub(crate) proven: Vec<String>,
 }
@@ -45,6 +47,7 @@ impl Environment {
             unavailable: Vec::new(),
             describe: None,
             literal_check: None,
+            has_valid_patterns: false,
             proven: Vec::new(),
         }
     }
@@ -69,6 +72,13 @@ impl Environment {
     #[must_use]
     pub fn literal_check(mut self, check: LiteralCheck) -> Self {
         self.literal_check = Some(check);
+        self
+    }
+
+    /// Does not check the patterns of `matches`, because they are known to be valid. The use of an invalid one fails.
+    #[must_use]
+    pub fn with_valid_patterns(mut self) -> Self {
+        self.has_valid_patterns = true;
         self
     }
 

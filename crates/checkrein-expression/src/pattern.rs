@@ -18,19 +18,16 @@ use crate::value::PartialText;
 /// A regular expression that is built when it is used first.
 #[derive(Debug)]
 pub(crate) struct Pattern {
-    /// Pattern with ASCII classes.
     text: String,
     built: OnceLock<Result<Regex, String>>,
 }
 
 impl Pattern {
-    /// Checks the syntax of a regular expression.
+    /// Checks a regular expression.
     pub(crate) fn new(text: &str) -> Result<Self, Problem> {
         check_length(text)?;
-        let invalid = |message: String| Problem::InvalidPattern(last_line(&message));
-        let text = with_ascii_classes(text).map_err(|error| invalid(error.to_string()))?;
-        let pattern = Self { text, built: OnceLock::new() };
-        let hir = regex_syntax::parse(&pattern.text).map_err(|error| invalid(error.to_string()))?;
+        let pattern = Self::unchecked(text);
+        let hir = pattern.hir().map_err(Problem::InvalidPattern)?;
         // Repetitions and classes such as `\pL` can exceed the limit of the size, which only the builder knows.
         if written_out(&hir) > limits::PATTERN_BYTES {
             pattern.regex().map_err(Problem::InvalidPattern)?;
@@ -38,9 +35,20 @@ impl Pattern {
         Ok(pattern)
     }
 
+    /// Returns a pattern that is known to be valid. If it is not, its use fails.
+    pub(crate) fn unchecked(text: &str) -> Self {
+        Self { text: text.to_owned(), built: OnceLock::new() }
+    }
+
+    fn hir(&self) -> Result<Hir, String> {
+        let ascii = with_ascii_classes(&self.text).map_err(|error| last_line(&error.to_string()))?;
+        regex_syntax::parse(&ascii).map_err(|error| last_line(&error.to_string()))
+    }
+
     fn regex(&self) -> Result<&Regex, String> {
         let build = || {
-            let built = RegexBuilder::new(&self.text).size_limit(limits::PATTERN_SIZE).build();
+            let ascii = with_ascii_classes(&self.text).map_err(|error| last_line(&error.to_string()))?;
+            let built = RegexBuilder::new(&ascii).size_limit(limits::PATTERN_SIZE).build();
             built.map_err(|error| last_line(&error.to_string()))
         };
         self.built.get_or_init(build).as_ref().map_err(Clone::clone)

@@ -123,8 +123,11 @@ impl RuleSpec {
 
     /// Returns `true` if a text of the rule contains this word, such as the name of a parameter.
     pub(crate) fn mentions(&self, word: &str) -> bool {
+        let vars = self.vars.iter().map(|(_, text)| text);
+        let decision = self.decision.iter().map(|(_, text)| text);
+        let texts = vars.chain([&self.when]).chain(decision).chain(&self.context).chain(&self.message);
         let rewrites = self.rewrite.iter().map(|(_, value)| value.as_str());
-        self.texts().into_iter().map(|(_, text)| text).chain(rewrites).any(|text| text.contains(word))
+        texts.map(String::as_str).chain(rewrites).any(|text| text.contains(word))
     }
 
     pub(super) fn list_properties(&self, properties: &mut Properties) {

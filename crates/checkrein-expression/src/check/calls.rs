@@ -40,7 +40,10 @@ impl Checker<'_> {
                 let text = Box::new(self.text_of(object, name, pattern)?);
                 let texts = self.literals(MATCHES, pattern)?;
                 let text_of_pattern = texts.first().map_or("", String::as_str);
-                let pattern = Pattern::new(text_of_pattern).map_err(|problem| Error::new(pattern.span, problem))?;
+                let pattern = match self.environment.has_valid_patterns {
+                    true => Pattern::unchecked(text_of_pattern),
+                    false => Pattern::new(text_of_pattern).map_err(|problem| Error::new(pattern.span, problem))?,
+                };
                 return node(span, NodeKind::Matches { text, pattern: Box::new(pattern) }, Type::Bool);
             }
             GLOBS => {

@@ -7,7 +7,7 @@ use checkrein_dialects::{HandlerSpec, HookSpec, RuleSpec};
 use checkrein_expression::{Object, Prefilter};
 
 use super::Condition;
-use super::compile::Rule;
+use super::compile::{Rule, RuleError};
 use super::history;
 use super::pack_prefilters;
 use crate::handler::{Call, Handler, HandlerEnv, HandlerFactory, HandlerFuture};
@@ -27,9 +27,8 @@ impl HandlerFactory for RuleFactory {
     }
 }
 
-fn compile(spec: &RuleSpec, kinds: &[EventKind]) -> Result<Rule, Failure> {
-    Rule::compile(spec, kinds)
-        .map_err(|error| Failure::new(FailureKind::Schema, format!("the rule is not valid: {error}")))
+fn invalid(error: &RuleError) -> Failure {
+    Failure::new(FailureKind::Schema, format!("the rule is not valid: {error}"))
 }
 
 /// A compiled rule, or one that is compiled at the first event that its prefilter does not exclude.
@@ -46,7 +45,7 @@ enum LazyRule {
 impl LazyRule {
     fn new(spec: &RuleSpec, kinds: &[EventKind]) -> Result<Self, Failure> {
         let Some(prefilter) = pack_prefilters::find(spec, kinds) else {
-            return compile(spec, kinds).map(Self::Compiled);
+            return Rule::compile(spec, kinds).map(Self::Compiled).map_err(|error| invalid(&error));
         };
         let (spec, kinds) = (Box::new(spec.clone()), kinds.to_vec());
         Ok(Self::Waiting { prefilter, spec, kinds, compiled: OnceLock::new() })
@@ -58,7 +57,8 @@ impl LazyRule {
             Self::Compiled(rule) => Ok(Some(rule)),
             Self::Waiting { prefilter, .. } if prefilter.excludes(facts) => Ok(None),
             Self::Waiting { spec, kinds, compiled, .. } => {
-                compiled.get_or_init(|| compile(spec, kinds)).as_ref().map(Some).map_err(Clone::clone)
+                let compile = || Rule::compile_valid(spec, kinds).map_err(|error| invalid(&error));
+                compiled.get_or_init(compile).as_ref().map(Some).map_err(Clone::clone)
             }
         }
     }
