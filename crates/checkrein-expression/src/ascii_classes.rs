@@ -4,19 +4,19 @@
 //! patterns expensive to build: a pattern with one `\w` costs about two million instructions, and every start of the program builds
 //! the patterns that it uses.
 
-use regex_syntax::ast::parse::Parser;
-use regex_syntax::ast::{
-    self, AssertionKind, Ast, ClassPerl, ClassPerlKind, ClassSetItem, Error, Span, Visitor, visit,
-};
+use std::convert::Infallible;
 
-/// Returns the pattern with ASCII classes.
-pub(crate) fn with_ascii_classes(pattern: &str) -> Result<String, Error> {
+use regex_syntax::ast::parse::Parser;
+use regex_syntax::ast::{self, AssertionKind, Ast, ClassPerl, ClassPerlKind, ClassSetItem, Span, Visitor, visit};
+
+/// Returns the pattern with ASCII classes, or the message of a syntax error.
+pub(crate) fn with_ascii_classes(pattern: &str) -> Result<String, String> {
     // All of these classes start with a backslash.
     if !pattern.contains('\\') {
         return Ok(pattern.to_owned());
     }
-    let ast = Parser::new().parse(pattern)?;
-    let replacements = visit(&ast, Replacements::default())?;
+    let ast = Parser::new().parse(pattern).map_err(|error| error.to_string())?;
+    let Ok(replacements) = visit(&ast, Replacements::default());
     let mut result = String::with_capacity(pattern.len() * 2);
     let mut end = 0;
     for (span, text) in replacements {
@@ -34,13 +34,13 @@ struct Replacements(Vec<(Span, String)>);
 
 impl Visitor for Replacements {
     type Output = Vec<(Span, String)>;
-    type Err = Error;
+    type Err = Infallible;
 
-    fn finish(self) -> Result<Self::Output, Error> {
+    fn finish(self) -> Result<Self::Output, Infallible> {
         Ok(self.0)
     }
 
-    fn visit_pre(&mut self, ast: &Ast) -> Result<(), Error> {
+    fn visit_pre(&mut self, ast: &Ast) -> Result<(), Infallible> {
         match ast {
             Ast::ClassPerl(class) => self.0.push((class.span, format!("[{}]", posix(class)))),
             Ast::Assertion(assertion) => {
@@ -53,7 +53,7 @@ impl Visitor for Replacements {
         Ok(())
     }
 
-    fn visit_class_set_item_pre(&mut self, item: &ClassSetItem) -> Result<(), Error> {
+    fn visit_class_set_item_pre(&mut self, item: &ClassSetItem) -> Result<(), Infallible> {
         if let ClassSetItem::Perl(class) = item {
             self.0.push((class.span, posix(class)));
         }

@@ -41,13 +41,13 @@ impl Pattern {
     }
 
     fn hir(&self) -> Result<Hir, String> {
-        let ascii = with_ascii_classes(&self.text).map_err(|error| last_line(&error.to_string()))?;
+        let ascii = with_ascii_classes(&self.text).map_err(|error| last_line(&error))?;
         regex_syntax::parse(&ascii).map_err(|error| last_line(&error.to_string()))
     }
 
     fn regex(&self) -> Result<&Regex, String> {
         let build = || {
-            let ascii = with_ascii_classes(&self.text).map_err(|error| last_line(&error.to_string()))?;
+            let ascii = with_ascii_classes(&self.text).map_err(|error| last_line(&error))?;
             let built = RegexBuilder::new(&ascii).size_limit(limits::PATTERN_SIZE).build();
             built.map_err(|error| last_line(&error.to_string()))
         };
