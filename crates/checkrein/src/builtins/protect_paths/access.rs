@@ -9,7 +9,7 @@ use std::sync::Arc;
 use checkrein_core::Event;
 
 use super::{AffectedPath, Reach, named, reads, searches, targets};
-use crate::builtins::commands::ParsedCommands;
+use crate::builtins::commands::{ParsedCommands, is_directory_field};
 use crate::builtins::doubt::{Doubt, has_unknown_name};
 use crate::builtins::find_command::Find;
 use crate::builtins::paths::PathSet;
@@ -69,9 +69,6 @@ impl Search {
         searches::find_read(&self.command, &self.all, &is_reader, files).map(|(file, _)| file)
     }
 }
-
-/// Fields of shell tools that name the working directory, compared without case and underscores.
-const DIRECTORIES: &[&str] = &["directory", "dir", "dirpath", "folder", "cwd", "workdir", "root"];
 
 /// Programs whose operands are files that they read.
 const FILE_READERS: &[&str] = &[
@@ -199,7 +196,7 @@ pub(crate) fn of_call(event: &Event, commands: &ParsedCommands, cwd: &Path, home
 fn in_tool(event: &Event, commands: &ParsedCommands, cwd: &Path, home: Option<&str>) -> Vec<UsedPath> {
     let has_commands = !commands.texts.is_empty();
     let is_file = |key: &str, text: &str| {
-        let is_directory = has_commands && DIRECTORIES.contains(&key);
+        let is_directory = has_commands && is_directory_field(key);
         !is_directory && !text.contains('\n') && !text.contains("://")
     };
     let mut paths = named::keyed_in_input(event, cwd, home);
