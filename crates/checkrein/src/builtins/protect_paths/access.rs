@@ -439,7 +439,7 @@ impl Reader<'_> {
         let is_word = !text.is_empty() && text.len() < 4096 && !text.starts_with('-') && !text.contains("://");
         if !is_word
             || text.starts_with("//")
-            || text == "/" && name != "ls"
+            || text == "/" && name != "ls" && !reads::CONTAINERS.contains(&name)
             || self.is_remote(word)
             || text.contains('\n')
             || name == "rsync" && text.contains(char::is_whitespace) && !word.text.contains('/')

@@ -42,6 +42,22 @@ const SENDS_FORMS: &[&str] = &["curl", "curlie", "http", "https", "httpie", "xh"
 pub(super) const CONTAINERS: &[&str] =
     &["docker", "docker-compose", "finch", "incus", "kubectl", "lxc", "nerdctl", "oc", "podman", "podman-compose"];
 
+/// Options of container programs whose values are places in the container, or names.
+const IN_CONTAINER: &[&str] = &[
+    "-c",
+    "-e",
+    "-l",
+    "-n",
+    "-w",
+    "--container",
+    "--entrypoint",
+    "--env",
+    "--label",
+    "--namespace",
+    "--tmpfs",
+    "--workdir",
+];
+
 /// Fields of search tools with a pattern for the names of files.
 const GLOBS: &[&str] = &["glob", "include", "include_pattern", "includePattern"];
 
@@ -113,7 +129,12 @@ pub(super) fn words(command: &SimpleCommand) -> Vec<Expanded> {
         let has_option = Options::new(command).has("ef", &["expression", "file", "regexp"]);
         SCRIPT_FIRST.contains(&name) && !has_option
     });
-    for arg in args.iter().filter(|arg| script.is_none_or(|script| !std::ptr::eq(script, *arg))) {
+    for (index, arg) in args.iter().enumerate() {
+        let before = index.checked_sub(1).map(|index| args[index].text.as_str());
+        let is_in_container = CONTAINERS.contains(&name) && before.is_some_and(|option| IN_CONTAINER.contains(&option));
+        if is_in_container || script.is_some_and(|script| std::ptr::eq(script, arg)) {
+            continue;
+        }
         if arg.known && INTERPRETERS.contains(&name) {
             words.extend(pieces(&arg.text).map(known));
             continue;
