@@ -82,7 +82,8 @@ pub static DIALECT: Dialect = Dialect {
 const FILE: InputRow = InputRow::named("TargetFile", "file_path");
 
 const TOOLS: &[ToolRow] = &[
-    ToolRow::new("run_command", &["Bash"]).takes(&[InputRow::named("CommandLine", "command")]),
+    ToolRow::new("run_command", &["Bash"])
+        .takes(&[InputRow::named("CommandLine", "command"), InputRow::named("Cwd", "cwd")]),
     ToolRow::new("view_file", &["Read"]).takes(&[InputRow::named("AbsolutePath", "file_path"), FILE]),
     ToolRow::new("write_to_file", &["Write"]).takes(&[FILE, InputRow::named("CodeContent", "content")]),
     ToolRow::new("replace_file_content", &["Edit"]).takes(&[FILE]),

@@ -23,7 +23,7 @@ pub static DIALECT: Dialect = Dialect {
     title: "Augment",
     events: EVENTS,
     tools: &[
-        ToolRow::new("launch-process", &["Bash"]),
+        ToolRow::new("launch-process", &["Bash"]).takes(&[InputRow::same("cwd")]),
         ToolRow::new("save-file", &["Write"])
             .takes(&[InputRow::named("path", "file_path"), InputRow::named("file_content", "content")]),
         ToolRow::new("str-replace-editor", &["Edit"]).takes(&[

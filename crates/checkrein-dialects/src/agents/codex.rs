@@ -30,7 +30,7 @@ pub static DIALECT: Dialect = Dialect {
     title: "Codex",
     events: EVENTS,
     tools: &[
-        ToolRow::same("Bash").observed(),
+        ToolRow::same("Bash").observed().takes(&[InputRow::named("workdir", "cwd")]),
         // The patch is in the field `command`.
         ToolRow::new("apply_patch", &["Edit", "Write"])
             .observed()

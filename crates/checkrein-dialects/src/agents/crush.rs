@@ -22,7 +22,7 @@ pub static DIALECT: Dialect = Dialect {
     title: "Crush",
     events: EVENTS,
     tools: &[
-        ToolRow::new("bash", &["Bash"]),
+        ToolRow::new("bash", &["Bash"]).takes(&[InputRow::named("working_dir", "cwd")]),
         ToolRow::new("write", &["Write"]),
         ToolRow::new("edit", &["Edit"]),
         ToolRow::new("multiedit", &["MultiEdit", "Edit"]),

@@ -15,7 +15,7 @@ use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{
     Attribute, ConfigTable, FileFormat, FileRow, HandlerRow, HookFileLayout, HookKey, PathBase, PluginTable, TimeUnit,
 };
-use crate::input::McpNames;
+use crate::input::{InputRow, McpNames};
 use crate::install::{InstallTable, SettingsPath};
 use crate::payload::{FieldEncoding, FieldRow, PayloadTable};
 use crate::reply::{EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable};
@@ -100,7 +100,7 @@ pub static DIALECT: Dialect = Dialect {
 };
 
 const TOOLS: &[ToolRow] = &[
-    ToolRow::new("Shell", &["Bash"]),
+    ToolRow::new("Shell", &["Bash"]).takes(&[InputRow::named("working_directory", "cwd")]),
     ToolRow::new("Write", &["Edit"]),
     ToolRow::same("Read"),
     ToolRow::same("Grep"),

@@ -32,7 +32,7 @@ pub(crate) const GEMINI: Dialect = Dialect {
     title: "Gemini CLI",
     events: EVENTS,
     tools: &[
-        ToolRow::new("run_shell_command", &["Bash"]).observed(),
+        ToolRow::new("run_shell_command", &["Bash"]).observed().takes(&[InputRow::named("dir_path", "cwd")]),
         ToolRow::new("write_file", &["Write"]).observed(),
         ToolRow::new("replace", &["Edit"]),
         ToolRow::new("read_file", &["Read"])

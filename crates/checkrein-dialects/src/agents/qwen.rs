@@ -31,7 +31,10 @@ pub static DIALECT: Dialect = Dialect {
     events: EVENTS,
     // Matchers also match the names that the agent displays.
     tools: &[
-        ToolRow::new("run_shell_command", &["Bash", "Shell"]).observed().aliases(&["Shell"]),
+        ToolRow::new("run_shell_command", &["Bash", "Shell"])
+            .observed()
+            .aliases(&["Shell"])
+            .takes(&[InputRow::named("directory", "cwd")]),
         ToolRow::new("write_file", &["Write", "WriteFile"]).observed().aliases(&["WriteFile"]),
         ToolRow::new("edit", &["Edit"]).aliases(&["Edit"]),
         ToolRow::new("read_file", &["Read", "ReadFile"])

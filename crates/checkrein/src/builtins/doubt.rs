@@ -5,50 +5,74 @@
 //!
 //! Four kinds of unknown parts are everyday and stay quiet: a directory before a known name (`$DIR/build`), directories
 //! for temporary files (`$TMPDIR`, `$(mktemp -d)`), variables that name a program by convention (`$CC`, `$EDITOR`) if the
-//! command does not set them, and programs that a search finds (`$(which python3)`).
+//! command does not set them, and programs that a search finds (`$(which python3)`). A variable that names one program is read as
+//! this program: `$GIT push` is a push.
 
 use super::shell::{Expanded, SimpleCommand};
 
-/// Variables that name a program by convention. They come from the environment, not from the command.
-const PROGRAMS: &[&str] = &[
-    "AR",
-    "AWK",
-    "BROWSER",
-    "CARGO",
-    "CC",
-    "CMAKE",
-    "COMPOSER",
-    "CPP",
-    "CXX",
-    "DOCKER",
-    "EDITOR",
-    "GIT",
-    "GO",
-    "GRADLE",
-    "JAVA",
-    "KUBECTL",
-    "LD",
-    "MAKE",
-    "MVN",
-    "NM",
-    "NODE",
-    "NPM",
-    "NPX",
-    "PAGER",
-    "PERL",
-    "PHP",
-    "PIP",
-    "PNPM",
-    "PYTHON",
-    "PYTHON3",
-    "RUBY",
-    "RUSTC",
-    "RUSTDOC",
-    "SED",
-    "TERRAFORM",
-    "VISUAL",
-    "YARN",
+/// Variables that name one program by convention, and the program. They come from the environment, not from the command.
+pub(crate) const PROGRAMS: &[(&str, &str)] = &[
+    ("AR", "ar"),
+    ("AWK", "awk"),
+    ("AWS", "aws"),
+    ("BASH", "bash"),
+    ("BUN", "bun"),
+    ("CARGO", "cargo"),
+    ("CHMOD", "chmod"),
+    ("CHOWN", "chown"),
+    ("CMAKE", "cmake"),
+    ("COMPOSER", "composer"),
+    ("CP", "cp"),
+    ("CURL", "curl"),
+    ("DOCKER", "docker"),
+    ("DOCKER_COMPOSE", "docker-compose"),
+    ("FIND", "find"),
+    ("GCLOUD", "gcloud"),
+    ("GH", "gh"),
+    ("GIT", "git"),
+    ("GO", "go"),
+    ("GRADLE", "gradle"),
+    ("HELM", "helm"),
+    ("JAVA", "java"),
+    ("KUBECTL", "kubectl"),
+    ("LD", "ld"),
+    ("MAKE", "make"),
+    ("MKDIR", "mkdir"),
+    ("MV", "mv"),
+    ("MVN", "mvn"),
+    ("MYSQL", "mysql"),
+    ("NM", "nm"),
+    ("NODE", "node"),
+    ("NPM", "npm"),
+    ("NPX", "npx"),
+    ("PERL", "perl"),
+    ("PHP", "php"),
+    ("PIP", "pip"),
+    ("PIP3", "pip3"),
+    ("PNPM", "pnpm"),
+    ("PODMAN", "podman"),
+    ("PSQL", "psql"),
+    ("PYTHON", "python"),
+    ("PYTHON3", "python3"),
+    ("RM", "rm"),
+    ("RSYNC", "rsync"),
+    ("RUBY", "ruby"),
+    ("RUSTC", "rustc"),
+    ("RUSTDOC", "rustdoc"),
+    ("SCP", "scp"),
+    ("SED", "sed"),
+    ("SSH", "ssh"),
+    ("SYSTEMCTL", "systemctl"),
+    ("TAR", "tar"),
+    ("TERRAFORM", "terraform"),
+    ("TOFU", "tofu"),
+    ("UV", "uv"),
+    ("WGET", "wget"),
+    ("YARN", "yarn"),
 ];
+
+/// Variables that name one of several programs by convention.
+const KINDS_OF_PROGRAMS: &[&str] = &["BROWSER", "CC", "CPP", "CXX", "EDITOR", "PAGER", "VISUAL"];
 
 /// Variables that may be empty or a program that runs the next word.
 const PREFIXES: &[&str] = &["DOAS", "DRY_RUN", "ECHO", "NICE", "RUN", "SUDO", "TIME", "WRAPPER"];
@@ -199,7 +223,8 @@ impl<'a> Doubt<'a> {
     fn is_conventional(&self, program: &Expanded) -> bool {
         variable(program).is_some_and(|name| {
             // A prefix may be empty, so it has no quotes. The next word is then read as a program as well.
-            let is_known = PROGRAMS.contains(&name) || (PREFIXES.contains(&name) && program.may_split);
+            let names_program = program_of(name).is_some() || KINDS_OF_PROGRAMS.contains(&name);
+            let is_known = names_program || (PREFIXES.contains(&name) && program.may_split);
             is_known && self.assignments(name).next().is_none()
         })
     }
@@ -314,6 +339,18 @@ pub(crate) fn has_unknown_name(word: &Expanded) -> bool {
 fn trimmed(word: &Expanded) -> Expanded {
     let end = word.text.trim_end_matches('/').len();
     if end == 0 { word.clone() } else { word.part(0..end) }
+}
+
+/// Returns the program that a variable names by convention.
+fn program_of(variable: &str) -> Option<&'static str> {
+    PROGRAMS.iter().find(|(name, _)| *name == variable).map(|(_, program)| *program)
+}
+
+/// Returns the program that a word names by convention: `git` for `$GIT`, unless `is_set` says that the command sets the variable.
+pub(super) fn conventional_program(word: &Expanded, is_set: impl Fn(&str) -> bool) -> Option<&'static str> {
+    let name = variable(word)?;
+    let program = program_of(name)?;
+    if is_set(name) { None } else { Some(program) }
 }
 
 /// Returns the name of the variable if the word is one variable and nothing else.

@@ -107,9 +107,11 @@ impl<'a> Pattern<'a> {
             return false;
         }
         let searched = doubt.names(command);
+        let known = |name: &&str| Expanded { text: (*name).to_owned(), known: true, ..Expanded::default() };
         let mut names = vec![command.program.clone(), base(&command.program)];
-        if searched != [command.name.as_str()] {
-            let known = |name: &&str| Expanded { text: (*name).to_owned(), known: true, ..Expanded::default() };
+        // `$GIT` is git. The name of other everyday programs is their text.
+        let is_named = !command.program_known() && doubt.is_everyday(command) && !command.name.starts_with('$');
+        if is_named || searched != [command.name.as_str()] {
             names = searched.iter().map(known).collect();
         } else if command.program_known() {
             names.push(Expanded { text: command.name.clone(), known: true, ..Expanded::default() });

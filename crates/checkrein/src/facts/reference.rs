@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use checkrein_core::EventKind;
 use checkrein_expression::{Environment, Function, Schema, Type};
 
+use crate::builtins::doubt::PROGRAMS;
+
 use super::{ROOT, environment, functions, required_field};
 
 const HEAD: &str = "# Facts
@@ -21,7 +23,8 @@ depends on it: `false && unknown` is false, `true && unknown` is unknown. A text
 starts with `release/`. A list can have unknown further elements, such as the commands of a text that cannot be read. A rule whose
 condition is unknown does what its key `unknown` says.
 
-Everyday uses are not unknown: `$CC x.c`, `$(which python3)`, `$DIR/build`, and files below `$TMPDIR`. As JSON, an unknown or partly
+Everyday uses are not unknown: `$CC x.c`, `$(which python3)`, `$DIR/build`, and files below `$TMPDIR`. A variable that names a program
+by convention is read as this program, unless the call sets it: `$GIT push` is a push. The variables are at the end of this page. As JSON, an unknown or partly
 known value is `{\"unknown\": \"$X\"}`, and unknown further elements of a list are `{\"more\": \"…\"}` at its end.
 
 These unknown parts are left out, because rules would ask about ordinary calls:
@@ -71,6 +74,13 @@ pub fn reference() -> String {
         let _ = writeln!(page, "| `{}` | {} | {} |", call(function), type_name(&function.result), cell(function.doc));
     }
     page.push_str("| `has(object.field)` | bool | `true` if a map has the key, and its value is not null. |\n");
+    page.push_str(
+        "\n## Variables for programs\n\nThese variables are read as programs, unless the call sets them:\n\n",
+    );
+    page.push_str("| variable | program |\n|---|---|\n");
+    for (variable, program) in PROGRAMS {
+        let _ = writeln!(page, "| `${variable}` | `{program}` |");
+    }
     page
 }
 

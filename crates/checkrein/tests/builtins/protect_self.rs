@@ -107,6 +107,21 @@ async fn commands_that_change_guards_are_stopped() {
 }
 
 #[tokio::test]
+async fn directories_and_arguments_of_shell_tools_are_read() {
+    let (bench, home) = bench();
+    for (input, expected) in [
+        (r#"{"command":"rm -rf checkrein","cwd":"HOME/.config"}"#, Decision::Deny),
+        (r#"{"command":"rm","args":["-rf","HOME/.config/checkrein"]}"#, Decision::Deny),
+        (r#"{"argv":["checkrein","approve","X"]}"#, Decision::Deny),
+        (r#"{"command":"checkrein","args":"approve X"}"#, Decision::Deny),
+        (r#"{"command":"rm -rf build","cwd":"HOME/project"}"#, Decision::NoOpinion),
+    ] {
+        let event = Event::pre_tool_use(ToolCall::new("mcp__shell__run", json(&input.replace("HOME", &home))));
+        assert_eq!(bench.fire(event).await.decision(), expected, "{input}");
+    }
+}
+
+#[tokio::test]
 async fn path_behind_many_others_is_found() {
     let (bench, home) = bench();
     for count in [10, 300, 3000] {

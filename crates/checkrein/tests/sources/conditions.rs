@@ -29,6 +29,20 @@ fn command(text: &str) -> Event {
 }
 
 #[test]
+fn command_rules_match_programs_with_arguments_in_other_fields() {
+    for (rule, input, expected) in [
+        ("mcp__shell__run(git push *)", r#"{"command":"git","args":["push","-f"]}"#, true),
+        ("mcp__shell__run(git push *)", r#"{"command":"git","args":["status"]}"#, false),
+        ("mcp__shell__run(git push *)", r#"{"command":"git","args":{"x":1}}"#, true),
+        ("mcp__shell__run(rm *)", r#"{"argv":["rm","x"]}"#, true),
+        ("mcp__shell__run(rm *)", r#"{"script":"ls; rm x"}"#, true),
+        ("mcp__shell__run(rm *)", r#"{"script":"ls"}"#, false),
+    ] {
+        assert_eq!(runs(ruled(rule), &tool_call("mcp__shell__run", input)), expected, "{rule} {input}");
+    }
+}
+
+#[test]
 fn command_rules_match_shell_commands() {
     for (rule, text, expected) in [
         ("Bash", "anything", true),
@@ -47,6 +61,9 @@ fn command_rules_match_shell_commands() {
         ("Bash(git *)", "echo `git status`", true),
         ("Bash(git *)", "echo $HOME", false),
         ("Bash(git *)", "$TOOL push", true),
+        ("Bash(git push *)", "$GIT push origin", true),
+        ("Bash(git push *)", "$GIT status", false),
+        ("Bash(rm *)", "$GIT push origin", false),
         ("Bash(git *)", "echo 'git push'", false),
         ("Bash(git push *)", "git push origin", true),
         ("Bash(git push *)", "git push", true),

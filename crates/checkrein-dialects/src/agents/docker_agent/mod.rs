@@ -105,7 +105,7 @@ pub static G2: Dialect = Dialect {
 
 /// Tools of the toolsets `shell` and `filesystem`. An agent can have others.
 const TOOLS: &[ToolRow] = &[
-    ToolRow::new("shell", &["Bash"]).takes(&[InputRow::named("cmd", "command")]),
+    ToolRow::new("shell", &["Bash"]).takes(&[InputRow::named("cmd", "command"), InputRow::same("cwd")]),
     ToolRow::new("write_file", &["Write"]).takes(PATH),
     ToolRow::new("edit_file", &["Edit"]).takes(&[
         InputRow::named("path", "file_path"),

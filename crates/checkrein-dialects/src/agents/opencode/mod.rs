@@ -17,7 +17,7 @@ pub static DIALECT: Dialect = Dialect {
     evidence: crate::agents::evidence::OPENCODE,
     facts: Some(crate::agents::evidence::OPENCODE_FACTS),
     tools: &[
-        ToolRow::new("bash", &["Bash"]).observed(),
+        ToolRow::new("bash", &["Bash"]).observed().takes(&[InputRow::named("workdir", "cwd")]),
         ToolRow::new("write", &["Write"]).takes(FILE),
         ToolRow::new("edit", &["Edit"]).takes(EDIT),
         ToolRow::new("multiedit", &["Edit"]).takes(FILE),

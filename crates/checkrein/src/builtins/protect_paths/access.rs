@@ -9,7 +9,7 @@ use std::sync::Arc;
 use checkrein_core::Event;
 
 use super::{AffectedPath, Reach, named, reads, searches, targets};
-use crate::builtins::commands::ParsedCommands;
+use crate::builtins::commands::{ParsedCommands, is_directory_field};
 use crate::builtins::doubt::{Doubt, has_unknown_name};
 use crate::builtins::find_command::Find;
 use crate::builtins::paths::PathSet;
@@ -48,6 +48,8 @@ pub(crate) struct UsedPath {
     pub(crate) names: Vec<String>,
     /// `true` if the path is a temporary file, or is in a temporary directory.
     pub(crate) is_temporary: bool,
+    /// Programs that start the program, outermost first. Empty for tools.
+    pub(crate) wrappers: Vec<Arc<str>>,
     /// Name of the program. Empty for tools.
     pub(crate) program: String,
     /// Search that reads files below the path.
@@ -69,9 +71,6 @@ impl Search {
         searches::find_read(&self.command, &self.all, &is_reader, files).map(|(file, _)| file)
     }
 }
-
-/// Fields of shell tools that name the working directory, compared without case and underscores.
-const DIRECTORIES: &[&str] = &["directory", "dir", "dirpath", "folder", "cwd", "workdir", "root"];
 
 /// Programs whose operands are files that they read.
 const FILE_READERS: &[&str] = &[
@@ -178,6 +177,42 @@ const PLACES: &[&str] = &["fd", "fdfind", "find", "gfind", "parallel", "xargs"];
 /// Programs with operands on other hosts: `host:path`.
 const REMOTE: &[&str] = &["ansible", "mosh", "rclone", "rsync", "scp", "sftp", "ssh"];
 
+/// Programs whose bare operands are names of packages and scripts.
+const PACKAGE_MANAGERS: &[&str] = &[
+    "apt", "apt-get", "brew", "bun", "cargo", "composer", "gem", "npm", "npx", "pip", "pip3", "pipx", "pnpm", "poetry",
+    "uv", "yarn",
+];
+
+/// Options of openssl with a file that it reads, without dashes.
+const OPENSSL_FILES: &[&str] = &[
+    "CA",
+    "CAfile",
+    "CAkey",
+    "CApath",
+    "cert",
+    "certfile",
+    "certificate",
+    "config",
+    "crl",
+    "dhparam",
+    "extfile",
+    "in",
+    "inkey",
+    "issuer",
+    "k",
+    "key",
+    "kfile",
+    "peerkey",
+    "prverify",
+    "recip",
+    "revoke",
+    "sign",
+    "signature",
+    "signer",
+    "signkey",
+    "verify",
+];
+
 /// Maximum number of words of a call that are looked up on the disk.
 const LOOKUPS: usize = 64;
 
@@ -199,7 +234,7 @@ pub(crate) fn of_call(event: &Event, commands: &ParsedCommands, cwd: &Path, home
 fn in_tool(event: &Event, commands: &ParsedCommands, cwd: &Path, home: Option<&str>) -> Vec<UsedPath> {
     let has_commands = !commands.texts.is_empty();
     let is_file = |key: &str, text: &str| {
-        let is_directory = has_commands && DIRECTORIES.contains(&key);
+        let is_directory = has_commands && is_directory_field(key);
         !is_directory && !text.contains('\n') && !text.contains("://")
     };
     let mut paths = named::keyed_in_input(event, cwd, home);
@@ -220,7 +255,8 @@ impl UsedPath {
     fn new(path: AffectedPath, program: String) -> Self {
         let names = path.names.iter().map(|name| name.glob().glob().to_owned()).collect();
         let AffectedPath { path, cwds, reach, access, .. } = path;
-        Self { path, cwds, cwd_known: true, access, reach, names, is_temporary: false, program, search: None }
+        let (is_temporary, wrappers) = (false, Vec::new());
+        Self { path, cwds, cwd_known: true, access, reach, names, is_temporary, wrappers, program, search: None }
     }
 }
 
@@ -245,7 +281,8 @@ impl Reader<'_> {
             false => self.doubt.is_temporary(&used.path),
         };
         let is_lost = self.doubt.is_lost(self.command) || is_temporary && used.path.known;
-        UsedPath { cwd_known: !is_lost, is_temporary, ..used }
+        let wrappers = self.command.wrappers.clone();
+        UsedPath { cwd_known: !is_lost, is_temporary, wrappers, ..used }
     }
 
     /// `true` if the command runs in a temporary directory: `cd "$(mktemp -d)" && …`.
@@ -317,8 +354,9 @@ impl Reader<'_> {
             command.args.iter().filter(|arg| self.is_remote(arg)).map(|arg| arg.text.as_str()).collect();
         for (index, word) in reads::words(command).into_iter().enumerate() {
             let is_input = index < command.reads.len();
-            let is_elsewhere =
-                starts_others || remote.iter().any(|address| address.ends_with(&format!(":{}", word.text)));
+            let is_elsewhere = starts_others
+                || remote.iter().any(|address| address.ends_with(&format!(":{}", word.text)))
+                || self.is_passed_on(&word);
             if !is_input && is_elsewhere {
                 continue;
             }
@@ -333,6 +371,18 @@ impl Reader<'_> {
             }
         }
         used
+    }
+
+    /// `true` if a program in a container gets the word.
+    fn is_passed_on(&self, word: &Expanded) -> bool {
+        let name = self.command.name.as_str();
+        let is_inner = |other: &&SimpleCommand| other.wrappers.last().is_some_and(|outer| **outer == *name);
+        reads::CONTAINERS.contains(&name)
+            && self
+                .all
+                .iter()
+                .filter(is_inner)
+                .any(|inner| inner.args.iter().chain([&inner.program]).any(|own| own.text == word.text))
     }
 
     /// Returns the directories that a search program reads.
@@ -369,13 +419,27 @@ impl Reader<'_> {
         executed.into_iter().any(reads) || self.all.iter().any(is_passed)
     }
 
+    /// `true` if a word of openssl is an operand of a digest, or the value of an option for files.
+    fn is_file_of_openssl(&self, text: &str) -> bool {
+        let args = &self.command.args;
+        let before = args.windows(2).find(|pair| pair[1].text == text).map(|pair| pair[0].text.trim_start_matches('-'));
+        let is_digest = args.first().is_some_and(|first| {
+            let name = first.text.as_str();
+            name == "dgst" || ["sha", "md5", "blake"].iter().any(|start| name.starts_with(start)) || name == "verify"
+        });
+        match before {
+            None => false,
+            Some(option) => is_digest || OPENSSL_FILES.contains(&option),
+        }
+    }
+
     /// `true` if a word most likely names a file.
     fn is_file(&self, word: &Expanded, lookups: &mut usize) -> bool {
         let (name, text) = (self.command.name.as_str(), word.text.as_str());
         let is_word = !text.is_empty() && text.len() < 4096 && !text.starts_with('-') && !text.contains("://");
         if !is_word
             || text.starts_with("//")
-            || text == "/" && name != "ls"
+            || text == "/" && name != "ls" && !reads::CONTAINERS.contains(&name)
             || self.is_remote(word)
             || text.contains('\n')
             || name == "rsync" && text.contains(char::is_whitespace) && !word.text.contains('/')
@@ -386,6 +450,9 @@ impl Reader<'_> {
         let is_value = !text.contains(|c: char| c.is_alphabetic() || matches!(c, '/' | '.' | '_' | '*'))
             || matches!(name, "tar" | "bsdtar") && self.command.args.first().is_some_and(|first| first.text == text);
         let is_code = text.contains(|c: char| c.is_whitespace() || "{}();|<>".contains(c));
+        if name == "openssl" && !self.is_file_of_openssl(text) {
+            return false;
+        }
         if FILE_READERS.contains(&name) {
             let is_script = is_code && matches!(name, "awk" | "gawk" | "sed" | "gsed" | "jq" | "yq");
             return !is_value && !is_script;
@@ -401,7 +468,8 @@ impl Reader<'_> {
             // The parts behind `=` and `:` are words of their own.
             return !text.contains([':', '=']) || has_prefix;
         }
-        if !word.known || *lookups == 0 {
+        // A bare word is the name of a package or of a script.
+        if !word.known || *lookups == 0 || PACKAGE_MANAGERS.contains(&name) && !text.contains('.') {
             return false;
         }
         *lookups -= 1;

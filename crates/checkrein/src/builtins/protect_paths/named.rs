@@ -10,6 +10,7 @@ use checkrein_core::{Event, EventKind, RawJson};
 
 use super::AffectedPath;
 use super::access::Access;
+use crate::builtins::commands::plain;
 use crate::builtins::json_strings::strings;
 use crate::builtins::patch;
 use crate::builtins::paths::spellings;
@@ -411,11 +412,6 @@ impl ToolUse {
             Self::Transfers(_) | Self::Writes => Access::Write,
         }
     }
-}
-
-/// The name of a field without case and underscores.
-fn plain(key: &str) -> String {
-    key.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
 }
 
 /// `true` if the tool only reads, by the kind of event, the host's field `tool_read_only`, or the tool's name.

@@ -35,6 +35,29 @@ const SCRIPT_FIRST: &[&str] =
 pub(super) const INTERPRETERS: &[&str] =
     &["bun", "deno", "node", "perl", "php", "python", "python2", "python3", "ruby", "tsx"];
 
+/// Programs that upload files in fields of forms.
+const SENDS_FORMS: &[&str] = &["curl", "curlie", "http", "https", "httpie", "xh", "xhs"];
+
+/// Programs that start containers, and copy files from and to them.
+pub(super) const CONTAINERS: &[&str] =
+    &["docker", "docker-compose", "finch", "incus", "kubectl", "lxc", "nerdctl", "oc", "podman", "podman-compose"];
+
+/// Options of container programs whose values are places in the container, or names.
+const IN_CONTAINER: &[&str] = &[
+    "-c",
+    "-e",
+    "-l",
+    "-n",
+    "-w",
+    "--container",
+    "--entrypoint",
+    "--env",
+    "--label",
+    "--namespace",
+    "--tmpfs",
+    "--workdir",
+];
+
 /// Fields of search tools with a pattern for the names of files.
 const GLOBS: &[&str] = &["glob", "include", "include_pattern", "includePattern"];
 
@@ -106,19 +129,104 @@ pub(super) fn words(command: &SimpleCommand) -> Vec<Expanded> {
         let has_option = Options::new(command).has("ef", &["expression", "file", "regexp"]);
         SCRIPT_FIRST.contains(&name) && !has_option
     });
-    for arg in args.iter().filter(|arg| script.is_none_or(|script| !std::ptr::eq(script, *arg))) {
+    for (index, arg) in args.iter().enumerate() {
+        let before = index.checked_sub(1).map(|index| args[index].text.as_str());
+        let is_in_container = CONTAINERS.contains(&name) && before.is_some_and(|option| IN_CONTAINER.contains(&option));
+        if is_in_container || script.is_some_and(|script| std::ptr::eq(script, arg)) {
+            continue;
+        }
         if arg.known && INTERPRETERS.contains(&name) {
             words.extend(pieces(&arg.text).map(known));
             continue;
         }
+        if let Some(mounted) = mounted(name, arg) {
+            words.extend(mounted);
+            continue;
+        }
         words.push(arg.clone());
+        let is_form = SENDS_FORMS.contains(&name);
+        if is_form && let Some(files) = in_form(arg) {
+            words.extend(files);
+            continue;
+        }
         // A message with blanks is not a file. The file may follow an option, `@`, or the name of a commit.
         let is_url = arg.text.contains("://") && !arg.text.contains("file:");
         if arg.known && !arg.glob && !is_url && !arg.text.contains(char::is_whitespace) {
-            words.extend(arg.text.rsplit(['=', '@', ':']).take(1).filter(|part| *part != arg.text).map(known));
+            // `f@a.txt;type=text/plain` has attributes.
+            let text = if is_form { arg.text.split(';').next().unwrap_or_default() } else { &arg.text };
+            words.extend(text.rsplit(['=', '@', ':']).take(1).filter(|part| *part != arg.text).map(known));
         }
     }
     words
+}
+
+/// Returns the files that a field of a form names: `f=@a.txt,b.txt;type=text/plain`, `f=<a.txt`, `f=@"a.txt"`. `None`: it names none.
+fn in_form(arg: &Expanded) -> Option<Vec<Expanded>> {
+    let text = arg.text.as_str();
+    let mut at = ["=@", "=<"].iter().filter_map(|mark| text.find(mark)).min()? + 2;
+    let mut files = Vec::new();
+    loop {
+        let rest = &text[at..];
+        let is_quoted = rest.starts_with('"');
+        let start = at + usize::from(is_quoted);
+        let end = match is_quoted {
+            true => text[start..].find('"'),
+            false => rest.find([',', ';']),
+        };
+        let end = end.map_or(text.len(), |end| start + end);
+        let trimmed = start + text[start..end].len() - text[start..end].trim_start().len();
+        files.push(arg.part(trimmed..trimmed + text[trimmed..end].trim_end().len()));
+        at = (end + usize::from(is_quoted)).min(text.len());
+        if !text[at..].starts_with(',') {
+            break;
+        }
+        at += 1;
+    }
+    // `headers=@file` is an attribute of the field.
+    let attributes = text[at..].match_indices("headers=").map(|(index, mark)| at + index + mark.len());
+    for at in attributes.filter(|at| text[*at..].starts_with(['@', '<'])) {
+        let end = text[at..].find(';').map_or(text.len(), |end| at + end);
+        files.push(arg.part(at + 1..end));
+    }
+    Some(files)
+}
+
+/// Returns the directories and files of this machine that a word of a container program names: `~/x` in `~/x:/y` and in
+/// `type=bind,src=~/x`. `None`: it is an ordinary word.
+fn mounted(program: &str, arg: &Expanded) -> Option<Vec<Expanded>> {
+    if !CONTAINERS.contains(&program) {
+        return None;
+    }
+    let text = arg.text.as_str();
+    let is_literal = |at: &usize| !arg.unknown.iter().any(|range| range.contains(at));
+    if text.contains("://") {
+        return None;
+    }
+    let keys = ["src=", "source="];
+    let fields = text.strip_prefix("--mount=").unwrap_or(text);
+    if fields.contains(',') && fields.split(',').any(|field| keys.iter().any(|key| field.starts_with(key))) {
+        let mut at = text.len() - fields.len();
+        let mut found = Vec::new();
+        for field in fields.split(',') {
+            let end = at + field.len();
+            if let Some(key) = keys.iter().find(|key| field.starts_with(**key)) {
+                found.push(arg.part(at + key.len()..end));
+            }
+            at = end + 1;
+        }
+        found.retain(is_path);
+        return Some(found);
+    }
+    let start = ["--volume=", "-v"].iter().find(|option| text.starts_with(**option)).map_or(0, |option| option.len());
+    let colon = text.match_indices(':').map(|(at, _)| at).find(is_literal).filter(|at| *at >= start)?;
+    // Others are names of containers and images, and ports.
+    let place = arg.part(start..colon);
+    Some(if is_path(&place) { vec![place] } else { Vec::new() })
+}
+
+/// `true` for a word that names a file, and not a volume or a container.
+fn is_path(word: &Expanded) -> bool {
+    word.text.starts_with(['/', '.', '~']) || !word.known && word.text.contains('/')
 }
 
 fn known(text: &str) -> Expanded {

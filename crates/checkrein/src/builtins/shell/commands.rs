@@ -87,6 +87,28 @@ pub fn simple_commands(text: &str, env: ShellEnv<'_>) -> Result<Vec<SimpleComman
     Ok(interpreter.commands)
 }
 
+/// Returns the simple commands that the text of a tool call would run in one of these directories.
+pub(crate) fn commands_of_text(
+    text: &str,
+    home: Option<&str>,
+    cwds: Vec<PathBuf>,
+) -> Result<Vec<SimpleCommand>, ParseError> {
+    let mut interpreter = Interpreter::in_one_of(home, cwds)?;
+    interpreter.text(text)?;
+    Ok(interpreter.commands)
+}
+
+/// Returns the simple commands that a program of a tool call would run in one of these directories.
+pub(crate) fn commands_of_argv(
+    argv: &[String],
+    home: Option<&str>,
+    cwds: Vec<PathBuf>,
+) -> Result<Vec<SimpleCommand>, ParseError> {
+    let mut interpreter = Interpreter::in_one_of(home, cwds)?;
+    interpreter.argv(&literals(argv))?;
+    Ok(interpreter.commands)
+}
+
 /// Returns the work that reading a text takes, whether it can be read or not.
 #[doc(hidden)]
 pub fn work_of(text: &str, env: ShellEnv<'_>) -> usize {
@@ -110,12 +132,14 @@ pub fn simple_commands_with(
 /// Returns the simple commands that a program with its arguments would run.
 pub fn simple_commands_of_argv(argv: &[String], env: ShellEnv<'_>) -> Result<Vec<SimpleCommand>, ParseError> {
     let mut interpreter = Interpreter::new(env);
-    let words: Vec<_> = (0..)
-        .zip(argv)
-        .map(|(index, word)| Expanded { span: Some((index, index + 1)), ..Expanded::literal(word) })
-        .collect();
-    interpreter.argv(&words)?;
+    interpreter.argv(&literals(argv))?;
     Ok(interpreter.commands)
+}
+
+/// Returns words with their positions in the list.
+fn literals(argv: &[String]) -> Vec<Expanded> {
+    let words = (0..).zip(argv);
+    words.map(|(index, word)| Expanded { span: Some((index, index + 1)), ..Expanded::literal(word) }).collect()
 }
 
 /// Returns the program's name without its directory and without `.exe`.

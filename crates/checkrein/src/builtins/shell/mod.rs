@@ -31,6 +31,7 @@ mod wrappers;
 pub use commands::{
     ShellEnv, SimpleCommand, lexical, simple_commands, simple_commands_of_argv, simple_commands_with, work_of,
 };
+pub(crate) use commands::{commands_of_argv, commands_of_text};
 pub use expanded::Expanded;
 pub(crate) use read_only::{is_reader, pieces};
 pub use testing::exercise_shell;

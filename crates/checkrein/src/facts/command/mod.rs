@@ -234,7 +234,7 @@ impl Command {
 }
 
 /// `true` if a program starts commands on another machine or in a container.
-fn is_remote(wrapper: &str) -> bool {
+pub(super) fn is_remote(wrapper: &str) -> bool {
     REMOTE.contains(&wrapper)
 }
 

@@ -2,6 +2,7 @@
 
 use checkrein_core::payload::ToolCall;
 use checkrein_core::{Event, EventKind, RawJson};
+use checkrein_dialects::{Dialect, agents};
 use checkrein_expression::{Expression, Value};
 
 use crate::facts::{FactContext, Facts, environment};
@@ -14,7 +15,10 @@ fn facts_in(cwd: impl Into<std::path::PathBuf>, command: &str) -> Facts {
     let mut input = r#"{"command":"#.to_owned();
     RawJson::push_string(&mut input, command);
     input.push('}');
-    let event = Event::pre_tool_use(ToolCall::new("Bash", RawJson::parse(input).unwrap()));
+    facts_of(cwd, Event::pre_tool_use(ToolCall::new("Bash", RawJson::parse(input).unwrap())))
+}
+
+fn facts_of(cwd: impl Into<std::path::PathBuf>, event: Event) -> Facts {
     let mut context = FactContext::new(cwd);
     context.home = Some("/home/me".into());
     context.project = Some("/project".into());
@@ -23,9 +27,13 @@ fn facts_in(cwd: impl Into<std::path::PathBuf>, command: &str) -> Facts {
 
 /// Returns the value of an expression as text. `?` marks an unknown value.
 fn shown(command: &str, text: &str) -> String {
+    shown_of(&facts(command), text)
+}
+
+fn shown_of(facts: &Facts, text: &str) -> String {
     let expression = Expression::compile(text, &environment(&[EventKind::PreToolUse]))
         .unwrap_or_else(|error| panic!("{text}: {error}"));
-    match expression.evaluate(&facts(command)) {
+    match expression.evaluate(facts) {
         Ok(Value::Unknown(unknown)) => format!("? {}", unknown.0),
         Ok(Value::Partial(text)) => format!("~ {}", text.shown),
         Ok(value) => value.to_string(),
@@ -82,6 +90,127 @@ fn programs() {
             ("command rm x", "rm"),
         ],
     );
+}
+
+#[test]
+fn variables_for_programs_are_read_as_programs() {
+    for (command, field, expected) in [
+        ("$GIT push -f origin main", "program", "git"),
+        ("$GIT push -f origin main", "subcommand", "push"),
+        ("$GIT push -f origin main", "git.force", "true"),
+        ("\"$GIT\" push -f origin main", "git.targets", "main"),
+        ("${GIT} push -f origin main", "git.targets", "main"),
+        ("$GIT push", "known", "false"),
+        ("$DOCKER system prune -af", "subcommand", "system prune"),
+        ("$KUBECTL delete ns prod", "subcommand", "delete"),
+        ("$RM -rf /", "targets", "/"),
+        ("$PYTHON -m pip install x", "packages", "x"),
+        ("GIT=ls; $GIT push", "program", "ls"),
+        ("read GIT; $GIT push", "program", ""),
+        ("$CC push", "program", "$CC"),
+    ] {
+        let index = usize::from(command.starts_with("read"));
+        let found = shown(command, &format!("commands[{index}].{field}"));
+        let found = if expected.is_empty() && found.starts_with('?') { "" } else { &found };
+        assert_eq!(found, expected, "{command} {field}");
+    }
+    for (command, expected) in [
+        ("$DOCKER exec c rm -rf /x", "docker, rm"),
+        ("$BASH -c 'rm -rf /'", "bash, rm"),
+        ("sudo $GIT push", "sudo, git"),
+        ("xargs $GIT rm", "xargs, git"),
+        ("$MAKE all && $NPM ci", "make, npm"),
+        ("f() { $GIT push; }; f", "f, git"),
+    ] {
+        assert_eq!(shown(command, "commands.map(c, c.program)"), expected, "{command}");
+    }
+}
+
+fn call(dialect: Option<&'static Dialect>, tool: &str, input: &str) -> Facts {
+    let event = Event::pre_tool_use(ToolCall::new(tool.to_owned(), RawJson::parse(input.to_owned()).unwrap()));
+    facts_of(
+        "/project/src",
+        match dialect {
+            Some(dialect) => dialect.with_common_names(event),
+            None => event,
+        },
+    )
+}
+
+#[test]
+fn directory_of_a_shell_tool_is_the_working_directory() {
+    for (dialect, tool, field) in [
+        ("gemini", "run_shell_command", "dir_path"),
+        ("qwen", "run_shell_command", "directory"),
+        ("cursor", "Shell", "working_directory"),
+        ("opencode", "bash", "workdir"),
+        ("crush", "bash", "working_dir"),
+        ("antigravity", "run_command", "Cwd"),
+        ("codex", "Bash", "workdir"),
+        ("augment", "launch-process", "cwd"),
+    ] {
+        let table = agents::find(dialect).unwrap();
+        let command = if dialect == "antigravity" { "CommandLine" } else { "command" };
+        for (value, cwd, target) in [
+            ("/etc", "/etc", "/etc/x"),
+            ("sub/../lib", "/project/src/lib", "/project/src/lib/x"),
+            ("~/a", "/home/me/a", "/home/me/a/x"),
+            (" ", "/project/src", "/project/src/x"),
+        ] {
+            let facts = call(Some(table), tool, &format!(r#"{{"{command}":"rm x","{field}":"{value}"}}"#));
+            let what = format!("{dialect} {value}");
+            assert_eq!(shown_of(&facts, "commands.map(c, c.cwd)"), cwd, "{what}");
+            assert_eq!(shown_of(&facts, "commands[0].targets"), target, "{what}");
+            assert_eq!(shown_of(&facts, "paths.map(p, p.abs)"), target, "{what}");
+        }
+    }
+}
+
+#[test]
+fn directory_of_an_unknown_tool_is_a_possible_one() {
+    for field in ["cwd", "working_dir", "workingDirectory", "workdir", "directory", "dir_path"] {
+        let facts = call(None, "mcp__shell__run", &format!(r#"{{"command":"rm x","{field}":"/etc"}}"#));
+        assert_eq!(shown_of(&facts, "commands[0].targets"), "/etc/x, /project/src/x", "{field}");
+        assert_eq!(shown_of(&facts, "paths.map(p, p.abs)"), "/etc/x, /project/src/x", "{field}");
+        assert!(shown_of(&facts, "commands[0].cwd").starts_with('?'), "{field}");
+    }
+    let same = call(None, "mcp__shell__run", r#"{"command":"rm x","cwd":"/project/src/"}"#);
+    assert_eq!(shown_of(&same, "commands[0].cwd"), "/project/src");
+    let list = call(None, "mcp__shell__run", r#"{"cwd":"/a","commands":[{"command":"rm x","cwd":"b"},"rm y"]}"#);
+    assert_eq!(shown_of(&list, "commands[0].targets"), "/a/b/x, /project/src/b/x, /a/x, /project/src/x");
+    assert_eq!(shown_of(&list, "commands[1].targets"), "/a/y, /project/src/y");
+}
+
+#[test]
+fn arguments_in_other_fields_belong_to_the_program() {
+    for (input, expected) in [
+        (r#"{"command":"git","args":["push","-f","origin","main"]}"#, "git push -f origin main"),
+        (r#"{"cmd":"git","args":["push"]}"#, "git push"),
+        (r#"{"command":"git","arguments":["push","-f"]}"#, "git push -f"),
+        (r#"{"command":"git","args":"push -f"}"#, "git push -f"),
+        (r#"{"command":"git","argv":["git","push"]}"#, "git push"),
+        (r#"{"command":["git"],"args":["push"]}"#, "git push"),
+        (r#"{"command":"sleep","args":[5]}"#, "sleep 5"),
+        (r#"{"program":"git","args":["push"]}"#, "git push"),
+        (r#"{"executable":"/usr/bin/git","args":["push"]}"#, "/usr/bin/git push"),
+        (r#"{"argv":["rm","-rf","/"]}"#, "rm -rf /"),
+        (r#"{"script":"rm -rf /"}"#, "rm -rf /"),
+        (r#"{"command":"git push","args":["-f","a b"]}"#, "git push, git push -f a b"),
+        (r#"{"command":"git","args":[]}"#, "git"),
+        (r#"{"command":"git","args":null}"#, "git"),
+        (r#"{"command":"git","args":{"x":1}}"#, "git $args"),
+        (r#"{"command":"git","args":[["push"]]}"#, "git $args"),
+        (r#"{"commands":[{"cmd":"git","args":"push -f"}]}"#, "git push -f"),
+        (r#"{"program":"a film"}"#, ""),
+    ] {
+        let facts = call(None, "mcp__shell__run", input);
+        assert_eq!(shown_of(&facts, "commands.map(c, c.text)"), expected, "{input}");
+        let is_known = (!expected.contains('$')).to_string();
+        assert_eq!(shown_of(&facts, "commands.all(c, c.known)"), is_known, "{input}");
+    }
+    // A script of a tool that is no shell can be of any language.
+    let other = call(None, "mcp__browser__evaluate", r#"{"script":"$('a').click()"}"#);
+    assert_eq!(shown_of(&other, "commands.size()"), "0");
 }
 
 #[test]

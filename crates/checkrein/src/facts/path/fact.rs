@@ -15,7 +15,7 @@ use crate::builtins::paths::{expanded, names};
 use crate::builtins::protect_paths::Reach;
 use crate::builtins::protect_paths::access::{Access, UsedPath};
 use crate::builtins::shell::{Expanded, lexical};
-use crate::facts::file_word as word;
+use crate::facts::{command, file_word as word};
 use crate::real_path::real_ancestor;
 
 /// A path that a call uses.
@@ -187,8 +187,14 @@ impl PathFact {
         }
     }
 
+    /// `true` if another machine or a container has the file.
+    fn is_remote(&self) -> bool {
+        self.used.wrappers.iter().any(|wrapper| command::is_remote(wrapper))
+    }
+
     fn exists(&self) -> Value {
         match &self.place {
+            Place::Known(_) if self.is_remote() => self.unknown(),
             Place::Known(path) => self.has_file(path).into(),
             Place::Open { .. } => self.unknown(),
         }
@@ -282,7 +288,7 @@ impl PathFact {
         // Programs that work in a directory change files that the project names.
         let is_work =
             self.used.reach == Reach::Into && (self.used.program == "make" || path == &lexical(&self.context.cwd));
-        if !matches!(found, Value::Bool(false)) || !changes || is_work {
+        if !matches!(found, Value::Bool(false)) || !changes || is_work || self.is_remote() {
             return found;
         }
         let is_below = |place: &PathBuf| self.names(path).iter().any(|name| place.starts_with(name) && place != name);
@@ -337,7 +343,8 @@ impl Object for PathFact {
             11 => self.of_agent.get_or_init(|| self.is_of_agent()).clone(),
             12 => self.is_system(),
             13 => self.known_start(),
-            _ => self.used.program.as_str().into(),
+            14 => self.used.program.as_str().into(),
+            _ => self.is_remote().into(),
         }
     }
 }

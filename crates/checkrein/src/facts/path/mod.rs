@@ -62,6 +62,11 @@ pub(crate) static SCHEMA: Schema = Schema {
             doc: "Absolute path up to its first unknown part: `/dev/` for `/dev/$DISK`; empty for `$FILE`.",
         },
         Field { name: "program", kind: Type::String, doc: "Program that uses the file; empty for tools." },
+        Field {
+            name: "remote",
+            kind: Type::Bool,
+            doc: "`true` if the program runs on another machine or in a container. Other fields then describe a file of this name; `exists` is unknown.",
+        },
     ],
     methods: &[],
 };

@@ -14,7 +14,7 @@ mod words;
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -26,6 +26,7 @@ use super::parse::{Command, List, Redirect, RedirectKind, parse};
 use super::state::{State, Values};
 use super::work::Work;
 use super::wrappers::package_name;
+use crate::builtins::doubt::conventional_program;
 use flow::{Frame, Function};
 use input::{Input, either};
 
@@ -157,6 +158,14 @@ impl<'a> Interpreter<'a> {
         // The work of a new interpreter suffices for this.
         let _ = interpreter.state.set("IFS", Values::one(" \t\n"), &mut interpreter.work);
         interpreter
+    }
+
+    /// Creates an interpreter for a shell that starts in one of these directories.
+    pub(super) fn in_one_of(home: Option<&'a str>, cwds: Vec<PathBuf>) -> Result<Self, ParseError> {
+        let mut interpreter = Self::new(ShellEnv { home, cwd: Path::new("/") });
+        interpreter.state.limit(cwds, &mut interpreter.work)?;
+        interpreter.ever = interpreter.state.clone();
+        Ok(interpreter)
     }
 
     pub(super) fn inherit(&mut self, vars: &[(String, String)]) -> Result<(), ParseError> {
@@ -402,7 +411,10 @@ impl<'a> Interpreter<'a> {
     /// Adds a program and the programs that it starts.
     fn program(&mut self, words: &[Expanded], context: &Context) -> Result<(), ParseError> {
         let Some((first, args)) = words.split_first() else { return Ok(()) };
-        let name = package_name(base_name(&first.text), self.wrappers.last().map(|name| &**name)).to_owned();
+        // `$GIT` is git, unless the text sets the variable.
+        let named = conventional_program(first, |name| self.assigned.contains(name) || self.state.get(name).is_some());
+        let own_name = package_name(base_name(&first.text), self.wrappers.last().map(|name| &**name));
+        let name = named.unwrap_or(own_name).to_owned();
         if first.known && first.text.is_empty() && !first.glob {
             // An empty name is an error of the shell.
             return Ok(());
@@ -432,7 +444,10 @@ impl<'a> Interpreter<'a> {
             return Err(ParseError("programs start programs too deeply"));
         }
         self.depth += 1;
-        let done = self.inside(first, &name, args, &inner);
+        let done = match named {
+            Some(named) => self.inside(&Expanded::literal(named), &name, args, &inner),
+            None => self.inside(first, &name, args, &inner),
+        };
         self.depth -= 1;
         done
     }
