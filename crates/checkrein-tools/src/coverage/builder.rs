@@ -18,6 +18,11 @@ const MAX_KINDS: usize = 8;
 /// Maximum number of characters of a name that is kept.
 const MAX_NAME: usize = 120;
 
+/// Marks a line of an unknown kind. With the fields of calls or results, it may be one.
+pub(super) fn unknown_line(kind: &str, has_call: bool) -> Odd {
+    if has_call { Odd::UnknownBlock(format!("line {kind}")) } else { Odd::Unknown(kind.to_owned()) }
+}
+
 /// Marks a line that the format does not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Odd {
@@ -219,6 +224,7 @@ impl Builder {
             });
         }
         self.session.calls.shrink_to_fit();
+        self.session.subagent_kinds = self.subagent_kinds;
         self.session
     }
 }
@@ -226,6 +232,14 @@ impl Builder {
 /// Returns a name from a session file, with a bounded length.
 pub(super) fn name(text: &str) -> String {
     text.chars().take(MAX_NAME).collect()
+}
+
+/// Reports a result whose status is not known.
+pub(super) fn known_status(outcome: Outcome, status: Option<&str>) -> Result<(), Odd> {
+    match outcome {
+        Outcome::Unknown => Err(Odd::UnknownBlock(format!("tool status {}", status.unwrap_or("missing")))),
+        _ => Ok(()),
+    }
 }
 
 /// Parses a time as agents write it.

@@ -1,5 +1,6 @@
 //! [`Session`] and [`ToolCall`]: the content of an agent's session files, as far as coverage needs it.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
@@ -41,6 +42,24 @@ pub struct Session {
     pub started: Option<Timestamp>,
     /// Notes about parts that the files do not contain.
     pub notes: Vec<String>,
+    /// Types of sub-agents, by id.
+    pub(super) subagent_kinds: HashMap<String, String>,
+}
+
+impl Session {
+    /// Adds the types of sub-agents that only another file of the session names.
+    pub(super) fn name_subagents(&mut self) {
+        for subagent in self.calls.iter_mut().filter_map(|call| call.subagent.as_mut()) {
+            if subagent.kind.is_none() {
+                subagent.kind = subagent.id.as_ref().and_then(|id| self.subagent_kinds.get(id)).cloned();
+            }
+        }
+    }
+
+    /// Returns `true` if lines were not read, so that they may have results of calls.
+    pub(super) fn has_unread_lines(&self) -> bool {
+        self.broken_lines + self.unknown_lines + self.unknown_blocks > 0
+    }
 }
 
 /// One tool call of an agent.
@@ -111,4 +130,6 @@ pub enum Outcome {
     Rejected,
     /// The result is an error, and the files do not say if the tool ran.
     Failed,
+    /// The result has a shape that is not known.
+    Unknown,
 }

@@ -73,7 +73,6 @@ pub(super) struct Rec {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RecordedEvent {
     Gate,
-    Permission,
     TurnEnd,
     Other,
 }
@@ -82,7 +81,6 @@ impl RecordedEvent {
     fn named(name: &str) -> Self {
         match name {
             _ if name == EventKind::PreToolUse.name() => Self::Gate,
-            _ if name == EventKind::PermissionRequest.name() => Self::Permission,
             _ if name == EventKind::Stop.name() || name == EventKind::SessionEnd.name() => Self::TurnEnd,
             _ => Self::Other,
         }

@@ -82,11 +82,12 @@ pub struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, state: State, found: &Match) {
+    fn add(&mut self, state: State, reason: Option<&Reason>, found: &Match) {
         self.calls += 1;
         *self.field(state) += 1;
         self.weak += u64::from(found.is_weak);
-        self.other_input += u64::from(found.input_differs);
+        self.other_input +=
+            u64::from(state == State::Judged && reason.is_some_and(|reason| reason.code == "other_input"));
     }
 
     fn field(&mut self, state: State) -> &mut u64 {
@@ -279,7 +280,7 @@ impl Report {
         let matches = join(&session, known.records);
         let evidence = Evidence::new(&session, title, known);
         let (mut counts, mut first) = (Counts::default(), None);
-        let now = Timestamp::now();
+        let (now, has_calls) = (Timestamp::now(), !session.calls.is_empty());
         for (call, found) in std::mem::take(&mut session.calls).into_iter().zip(matches) {
             let is_old = filter.since.zip(call.time).is_some_and(|(since, time)| time < since);
             if is_old || is_in_flight(&call, found.as_ref(), now) {
@@ -291,14 +292,14 @@ impl Report {
                 (_, Some(problem)) if call.is_unreadable => {
                     (State::CannotTell, Some(reason("session", problem.clone())))
                 }
-                (Some(found), _) => judged(&call, found, session.broken_lines > 0),
+                (Some(found), _) => judged(&call, found, session.has_unread_lines()),
                 (None, _) => {
                     let (state, reason) = evidence.missing(&call);
                     (state, Some(reason))
                 }
             };
             let found = found.unwrap_or_default();
-            counts.add(state, &found);
+            counts.add(state, reason.as_ref(), &found);
             if state != State::Judged || reason.is_some() || filter.all_calls {
                 self.calls.push(call_report(call, &session, state, found, time, reason));
             }
@@ -306,8 +307,8 @@ impl Report {
         self.counts.add_all(counts);
         let problems = problems(&session);
         self.unclear_sessions += u64::from(!problems.is_empty());
-        // A session without calls in the time of interest says nothing.
-        if counts.calls == 0 && problems.is_empty() {
+        // A session without calls in the time of interest says nothing. One without any call may have them in unknown lines.
+        if counts.calls == 0 && problems.is_empty() && (has_calls || session.unknown_lines == 0) {
             return;
         }
         self.sessions.push(SessionReport {
@@ -330,7 +331,12 @@ impl Report {
         let counts = self.counts;
         let judged = counts.judged + counts.judged_twice;
         let noun = if counts.possible() == 1 { "tool call" } else { "tool calls" };
-        let mut parts = vec![format!("{} of {} {noun} judged", thousands(judged), thousands(counts.possible()))];
+        let other_input = match counts.other_input {
+            0 => String::new(),
+            count => format!(" ({} of these with another input than the session file has)", thousands(count)),
+        };
+        let mut parts =
+            vec![format!("{} of {} {noun} judged{other_input}", thousands(judged), thousands(counts.possible()))];
         parts.extend(self.groups(State::NotJudged).into_iter().map(|(who, count)| {
             format!("{} by {who} {} never seen", thousands(count), if count == 1 { "was" } else { "were" })
         }));
@@ -339,12 +345,6 @@ impl Report {
                 .into_iter()
                 .map(|(who, count)| format!("{} by {who} ran against the answer", thousands(count))),
         );
-        if counts.other_input > 0 {
-            parts.push(format!(
-                "{} of them with another input than the session file has",
-                thousands(counts.other_input)
-            ));
-        }
         if counts.rejected > 0 {
             let verb = if counts.rejected == 1 { "was rejected by the agent" } else { "were rejected by agents" };
             parts.push(format!("{} {verb} and never ran", thousands(counts.rejected)));
@@ -422,14 +422,19 @@ fn maker(call: &CallReport) -> String {
 }
 
 /// Returns the state of a call with records.
-pub(super) fn judged(call: &ToolCall, found: &Match, has_broken_lines: bool) -> (State, Option<Reason>) {
+pub(super) fn judged(call: &ToolCall, found: &Match, has_unread_lines: bool) -> (State, Option<Reason>) {
     let strongest = found.answers.iter().copied().max().unwrap_or_default();
     if let Some(hooks) = &found.skipped {
         let text = format!("an environment variable (`CHECKREIN` or `CHECKREIN_SKIP`) skipped hooks: {hooks}");
         return (State::NotJudged, Some(reason("hooks_skipped", text)));
     }
-    if strongest.is_block() && call.outcome == Outcome::Pending && has_broken_lines {
-        let text = "the call was denied, and its result may be in a line that is damaged or too long";
+    if strongest.is_block() && call.outcome == Outcome::Pending && has_unread_lines {
+        let text =
+            "the call was denied, and its result may be in a line that is damaged, too long or of an unknown kind";
+        return (State::CannotTell, Some(reason("result_unknown", text)));
+    }
+    if strongest.is_block() && call.outcome == Outcome::Unknown {
+        let text = "the call was denied, and its result has a shape that is not known";
         return (State::CannotTell, Some(reason("result_unknown", text)));
     }
     if strongest.is_block() && call.outcome == Outcome::Failed {
@@ -450,7 +455,8 @@ pub(super) fn judged(call: &ToolCall, found: &Match, has_broken_lines: bool) -> 
             if is_same { None } else { Some(reason("answers_differ", "its deliveries got different answers")) };
         return (State::JudgedTwice, reason);
     }
-    if found.input_differs {
+    // A call of a script has no input in the file.
+    if found.input_differs && call.unclear.is_none() {
         let text =
             "its record has another input than the session file, so the input may have changed after the verdict";
         return (State::Judged, Some(reason("other_input", text)));
