@@ -145,6 +145,16 @@ fn session_of_unknown_lines_is_listed() {
 }
 
 #[test]
+fn linked_directory_is_one_place() {
+    let place = place();
+    Agent::named("claude").play(&place, &[call("a", "ls", 1, true)]);
+    let projects = place.path("home/.claude/projects");
+    std::os::unix::fs::symlink(projects.join("-p"), projects.join("-q")).unwrap();
+    let (_, report) = look(&place, &[]);
+    assert_eq!(report["summary"], "1 of 1 tool call judged; 1 place could not be read", "{report:#}");
+}
+
+#[test]
 fn summary_counts_other_input_among_judged_calls_only() {
     let claude = Agent::named("claude");
     let place = place();
@@ -158,4 +168,18 @@ fn summary_counts_other_input_among_judged_calls_only() {
     );
     let shown = place.run(&["coverage", "--since", SINCE]).stdout;
     assert!(shown.contains("2 of 3 tool calls judged"), "{shown}");
+}
+
+#[test]
+fn json_has_no_characters_that_change_the_terminal() {
+    let claude = Agent::named("claude");
+    let place = place();
+    let command = "echo \u{202e}txt \u{9b}31m \u{e0041}";
+    claude.write(&place, &[call("a", command, 0, true)]);
+    let ran = place.run(&["coverage", "--since", SINCE, "--json"]);
+    let is_odd = |c: &char| !c.is_ascii() || c.is_ascii_control() && *c != '\n';
+    assert_eq!(ran.stdout.chars().find(is_odd), None, "{}", ran.stdout);
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let shown = report["calls"][0]["command"].as_str().unwrap();
+    assert!(shown.contains('\u{202e}'), "the value is the same: {shown}");
 }

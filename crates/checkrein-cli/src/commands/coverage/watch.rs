@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::Result;
 use checkrein_tools::coverage::State;
 
+use super::super::visible::visible_json;
 use super::{Look, show};
 use crate::exit::Exit;
 
@@ -27,8 +28,7 @@ pub(super) fn run(look: &Look, json: bool) -> Result<Exit> {
                 continue;
             }
             if json {
-                serde_json::to_writer(&mut out, call).map_err(std::io::Error::from)?;
-                writeln!(out)?;
+                writeln!(out, "{}", visible_json(&serde_json::to_string(call)?))?;
             } else {
                 let reason = call.reason.as_ref().map_or("", |reason| reason.code);
                 write!(out, "{:<11}{reason:<18}", call.state.name().replace('-', " "))?;
