@@ -53,7 +53,7 @@ pub fn visible(text: &str, kept: &[char]) -> String {
     escaped(text.as_bytes(), |c| kept.contains(&c) || !is_hidden(c))
 }
 
-/// Shows JSON with escapes of JSON for hidden characters. They can only be in strings, so the value is the same.
+/// Shows JSON, with its own escapes for hidden characters. They can only be in strings, so the value is the same.
 pub fn visible_json(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for c in json.chars() {

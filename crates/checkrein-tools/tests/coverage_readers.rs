@@ -235,7 +235,7 @@ fn all_calls_in_scripts_of_codex_are_listed() {
         ),
         &item(r#"{"type":"AgentMessage","id":"m"}"#),
     ]);
-    let calls: Vec<_> = found.calls.iter().map(|call| (call.tool.as_str(), call.unclear.is_some())).collect();
+    let calls: Vec<_> = found.calls.iter().map(|call| (&*call.tool, call.unclear.is_some())).collect();
     assert_eq!(calls, [("exec_command", false), ("apply_patch", true), ("mcp__s__t", true)]);
     assert_eq!((found.calls[1].command.as_deref(), found.unknown_blocks), (Some("/etc/passwd"), 0));
     let found = rollout(&[SCRIPT, &item(r#"{"type":"NewToolCall","id":"exec-4"}"#)]);

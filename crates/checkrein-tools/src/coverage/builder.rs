@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
@@ -62,6 +63,8 @@ pub(super) struct Builder {
     hasher: RandomState,
     /// Types of sub-agents, by id.
     subagent_kinds: HashMap<String, String>,
+    /// Names of tools.
+    tools: HashSet<Arc<str>>,
     /// Positions of calls that are removed at the end.
     removed: HashSet<usize>,
     has_version: bool,
@@ -77,6 +80,7 @@ impl Builder {
             positions: HashMap::new(),
             hasher: RandomState::new(),
             subagent_kinds: HashMap::new(),
+            tools: HashSet::new(),
             removed: HashSet::new(),
             has_version: false,
             is_unreadable: false,
@@ -132,19 +136,31 @@ impl Builder {
             let key = self.hasher.hash_one((subagent, id.as_str()));
             self.positions.insert(key, self.session.calls.len());
         }
+        let tool = self.tool(new.tool);
         self.session.calls.push(ToolCall {
             id,
-            tool: name(new.tool),
+            tool,
             digest: digest(new.input),
             command: gist(new.input),
             time: new.time,
-            subagent: new.subagent,
+            subagent: new.subagent.map(Box::new),
             outcome: Outcome::Pending,
             asked: None,
             hook_failure: None,
             unclear: None,
             is_unreadable: self.is_unreadable,
         });
+    }
+
+    /// Returns the name of a tool, which all its calls share.
+    fn tool(&mut self, tool: &str) -> Arc<str> {
+        let tool = name(tool);
+        if let Some(known) = self.tools.get(tool.as_str()) {
+            return Arc::clone(known);
+        }
+        let tool: Arc<str> = tool.into();
+        self.tools.insert(Arc::clone(&tool));
+        tool
     }
 
     /// Returns the last call with an id.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -68,8 +69,8 @@ impl Session {
 pub struct ToolCall {
     /// Id of the call, if the agent has one.
     pub id: Option<String>,
-    /// Name of the tool.
-    pub tool: String,
+    /// Name of the tool. Calls share it.
+    pub tool: Arc<str>,
     /// Digest of the input.
     pub digest: String,
     /// Start of the command or path, with secrets redacted.
@@ -77,7 +78,7 @@ pub struct ToolCall {
     /// Time of the call.
     pub time: Option<Timestamp>,
     /// Sub-agent that made the call. `None`: the main agent.
-    pub subagent: Option<Subagent>,
+    pub subagent: Option<Box<Subagent>>,
     /// Result of the call.
     pub outcome: Outcome,
     /// `true` if the agent asked the user. `None`: its files do not say.

@@ -118,18 +118,18 @@ fn by_id(
     used: &mut [bool],
 ) {
     let mut groups: HashMap<&str, (Vec<usize>, Vec<usize>)> = HashMap::new();
-    for (position, call) in calls.iter().enumerate().filter(|(position, _)| found[*position].is_none()) {
-        if let Some(id) = &call.id {
-            groups.entry(id).or_default().0.push(position);
+    for (position, record) in records.iter().enumerate() {
+        if let Some(id) = record.call.as_deref() {
+            groups.entry(id).or_default().1.push(position);
         }
     }
-    for (position, record) in records.iter().enumerate() {
-        if let Some(group) = record.call.as_deref().and_then(|id| groups.get_mut(id)) {
-            group.1.push(position);
+    for (position, call) in calls.iter().enumerate().filter(|(position, _)| found[*position].is_none()) {
+        if let Some(group) = call.id.as_deref().and_then(|id| groups.get_mut(id)) {
+            group.0.push(position);
         }
     }
     for (calls_of_id, records_of_id) in groups.values() {
-        if records_of_id.is_empty() {
+        if calls_of_id.is_empty() {
             continue;
         }
         let mut take = |call: usize, fits: &dyn Fn(&Candidate<'_>) -> bool, input_differs: bool| {

@@ -3,6 +3,7 @@
 //! A reason states only what these files show. Without evidence, the text says no more than that no record exists.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use checkrein_core::EventKind;
 use jiff::{SignedDuration, Timestamp};
@@ -21,8 +22,14 @@ use crate::install::is_older;
 pub struct Reason {
     /// Code for programs.
     pub code: &'static str,
-    /// Text for people.
-    pub text: String,
+    /// Text for people. Calls share it.
+    #[serde(serialize_with = "as_text")]
+    #[schemars(with = "String")]
+    pub text: Arc<str>,
+}
+
+pub(super) fn as_text<S: serde::Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(text)
 }
 
 /// Codes of reasons, in the order of the documentation.
@@ -68,7 +75,7 @@ pub const REASON_CODES: &[&str] = &[
 ];
 
 pub(super) fn reason(code: &'static str, text: impl Into<String>) -> Reason {
-    Reason { code, text: text.into() }
+    Reason { code, text: Arc::from(text.into()) }
 }
 
 /// Longest time from the start of a session to the first event of it.

@@ -23,7 +23,7 @@ pub(super) fn run(look: &Look, json: bool) -> Result<Exit> {
         let ids = show::ShortIds::new(&report);
         let mut out = anstream::stdout().lock();
         for call in report.calls.iter().filter(|call| matches!(call.state, State::NotJudged | State::NotObeyed)) {
-            let key = (call.agent, call.session.clone(), call.call.clone(), call.digest.clone(), call.time.clone());
+            let key = (call.agent, call.session.clone(), call.call.clone(), call.digest.clone(), call.time);
             if !seen.insert(key) || is_first {
                 continue;
             }

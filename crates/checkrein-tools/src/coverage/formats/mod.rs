@@ -20,7 +20,7 @@ mod sqlite;
 use std::fs::Metadata;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use checkrein::internal::regular_file;
 use jiff::SignedDuration;
@@ -316,7 +316,8 @@ fn changed(path: &Path) -> Option<SystemTime> {
 #[cfg(unix)]
 fn state_changed(metadata: &Metadata) -> Option<SystemTime> {
     use std::os::unix::fs::MetadataExt as _;
-    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(u64::try_from(metadata.ctime()).ok()?))
+    let since_epoch = std::time::Duration::from_secs(u64::try_from(metadata.ctime()).ok()?);
+    SystemTime::UNIX_EPOCH.checked_add(since_epoch)
 }
 
 #[cfg(not(unix))]

@@ -253,7 +253,7 @@ mod tests {
         assert_eq!((sessions.len(), sessions[0].id.as_str()), (1, "20261115_1"));
         let call = &sessions[0].calls[0];
         assert_eq!(
-            (call.tool.as_str(), call.outcome, call.command.as_deref()),
+            (&*call.tool, call.outcome, call.command.as_deref()),
             ("developer__shell", Outcome::Ran, Some("ls"))
         );
     }
