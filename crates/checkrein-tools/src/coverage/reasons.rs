@@ -22,7 +22,7 @@ use crate::install::is_older;
 pub struct Reason {
     /// Code for programs.
     pub code: &'static str,
-    /// Text for people. Calls share it.
+    /// Text for people.
     #[serde(serialize_with = "as_text")]
     #[schemars(with = "String")]
     pub text: Arc<str>,

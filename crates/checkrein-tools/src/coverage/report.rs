@@ -133,7 +133,7 @@ pub struct CallReport {
     pub state: State,
     /// Agent.
     pub agent: &'static str,
-    /// Session. Calls share the text.
+    /// Session.
     #[serde(serialize_with = "as_text")]
     #[schemars(with = "String")]
     pub session: Arc<str>,
