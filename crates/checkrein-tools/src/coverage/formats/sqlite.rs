@@ -40,7 +40,7 @@ pub(super) struct Database {
 }
 
 impl Database {
-    /// Opens a database. Nothing is written: no journal is rolled back and no file is created.
+    /// Opens a database. Nothing is written into it, and no journal is rolled back. If an agent left its log, SQLite adds an index to it.
     pub(super) fn open(path: &Path) -> Result<Self, String> {
         // SQLite opens by path, so the types are checked before.
         let mut file = regular_file::open_no_link(path).map_err(|error| error.to_string())?;
