@@ -6,6 +6,8 @@ mod common;
 
 #[path = "coverage/evidence.rs"]
 mod evidence;
+#[path = "coverage/proofs.rs"]
+mod proofs;
 #[path = "coverage/reasons.rs"]
 mod reasons;
 #[path = "coverage/watching.rs"]

@@ -246,7 +246,8 @@ fn program_that_does_not_deny_fails_the_self_test() {
         place.write("fake/checkrein", &format!("#!/bin/sh\n{script}\n"));
         let fake = place.dir.path().canonicalize().unwrap().join("fake/checkrein");
         edit(&place, CLAUDE, |json| {
-            let command = format!("{} hook claude", fake.display());
+            let home = place.home.path().canonicalize().unwrap();
+            let command = format!("{} hook claude --home {}", fake.display(), home.display());
             json["hooks"]["PreToolUse"][0]["hooks"][0]["command"] = command.into();
         });
         finds(&place, "claude", "self-test", text);
@@ -284,6 +285,31 @@ fn broken_hook_file_is_found() {
     place.write(HOOKS, "hooks: [{ id: guard, event: PreToolUse\n");
     finds(&place, "hooks", "check", "hooks.yaml");
     assert_eq!(place.run(&["check"]).code, 1);
+}
+
+#[test]
+fn broken_hooks_that_deny_all_calls_are_no_missing_hooks() {
+    let place = protected();
+    let payload = r#"{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"cwd":"/"}"#;
+    for text in ["hooks: [{ id: guard, event: PreToolUse\n", "hooks: [{ id: guard, event: PreToolUse, comand: x }]\n"] {
+        place.write(HOOKS, text);
+        let home = place.home.path().to_str().unwrap();
+        assert!(place.run_with(&["hook", "claude", "--home", home], payload).stdout.contains("\"deny\""));
+        finds(&place, "hooks", "found", "calls at their events are denied");
+    }
+    place.write(HOOKS, "hooks: []\n");
+    finds(&place, "hooks", "found", "nothing is checked");
+}
+
+#[test]
+fn self_test_of_an_entry_without_a_home_writes_nowhere_else() {
+    let place = protected();
+    // An entry of a project names no directories, so it uses the home of the account database.
+    assert_eq!(place.run(&["install", "copilot", "--project"]).code, 0);
+    let report = doctor(&place, &[]).1;
+    let test = checks(&report, "copilot", "self-test")[0];
+    assert_eq!(test["level"], "problem", "{test:#}");
+    assert!(test["text"].as_str().unwrap().starts_with("could not run: the entry names no home"), "{test:#}");
 }
 
 #[test]

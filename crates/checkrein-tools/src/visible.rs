@@ -53,6 +53,21 @@ pub fn visible(text: &str, kept: &[char]) -> String {
     escaped(text.as_bytes(), |c| kept.contains(&c) || !is_hidden(c))
 }
 
+/// Shows JSON, with its own escapes for hidden characters. They can only be in strings, so the value is the same.
+pub fn visible_json(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        if matches!(c, '\n') || !is_hidden(c) {
+            text.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            let _ = write!(text, "\\u{unit:04x}");
+        }
+    }
+    text
+}
+
 /// Shows the bytes of a file. Line feeds and tabs are kept.
 pub fn visible_bytes(bytes: &[u8]) -> String {
     escaped(bytes, |c| LINES.contains(&c) || !is_hidden(c))

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::io::IsTerminal as _;
 
 pub use checkrein_tools::visible::{
-    LINES, is_hidden, is_like_escape, printable, printable_bytes, visible, visible_ascii, visible_bytes,
+    LINES, is_hidden, is_like_escape, printable, printable_bytes, visible, visible_ascii, visible_bytes, visible_json,
 };
 use unicode_general_category::{GeneralCategory, get_general_category};
 

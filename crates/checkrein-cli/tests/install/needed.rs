@@ -106,7 +106,8 @@ fn hook_without_an_entry_is_an_error_everywhere() {
         let all = ran.stdout + &ran.stderr;
         let text = "hook `at-PostToolUse`: does not run at `PostToolUse` of claude";
         assert!(ran.code == 1 && all.contains(text), "{command}: {all}");
-        assert!(all.contains("run `checkrein install claude`"), "{command}: {all}");
+        assert!(all.contains("run `checkrein install claude --needed`"), "{command}: {all}");
+        assert!(!all.contains("`checkrein install claude`"), "{command}: {all}");
     }
     assert_eq!(place.run(&["status", "claude", "--no-versions"]).code, 1);
     // Named files are not those that are in force.

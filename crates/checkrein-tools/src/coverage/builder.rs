@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
@@ -17,6 +18,11 @@ const MAX_KINDS: usize = 8;
 
 /// Maximum number of characters of a name that is kept.
 const MAX_NAME: usize = 120;
+
+/// Marks a line of an unknown kind. With the fields of calls or results, it may be one.
+pub(super) fn unknown_line(kind: &str, has_call: bool) -> Odd {
+    if has_call { Odd::UnknownBlock(format!("line {kind}")) } else { Odd::Unknown(kind.to_owned()) }
+}
 
 /// Marks a line that the format does not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +63,8 @@ pub(super) struct Builder {
     hasher: RandomState,
     /// Types of sub-agents, by id.
     subagent_kinds: HashMap<String, String>,
+    /// Names of tools.
+    tools: HashSet<Arc<str>>,
     /// Positions of calls that are removed at the end.
     removed: HashSet<usize>,
     has_version: bool,
@@ -72,6 +80,7 @@ impl Builder {
             positions: HashMap::new(),
             hasher: RandomState::new(),
             subagent_kinds: HashMap::new(),
+            tools: HashSet::new(),
             removed: HashSet::new(),
             has_version: false,
             is_unreadable: false,
@@ -127,19 +136,31 @@ impl Builder {
             let key = self.hasher.hash_one((subagent, id.as_str()));
             self.positions.insert(key, self.session.calls.len());
         }
+        let tool = self.tool(new.tool);
         self.session.calls.push(ToolCall {
             id,
-            tool: name(new.tool),
+            tool,
             digest: digest(new.input),
             command: gist(new.input),
             time: new.time,
-            subagent: new.subagent,
+            subagent: new.subagent.map(Box::new),
             outcome: Outcome::Pending,
             asked: None,
             hook_failure: None,
             unclear: None,
             is_unreadable: self.is_unreadable,
         });
+    }
+
+    /// Returns the name of a tool, which all its calls share.
+    fn tool(&mut self, tool: &str) -> Arc<str> {
+        let tool = name(tool);
+        if let Some(known) = self.tools.get(tool.as_str()) {
+            return Arc::clone(known);
+        }
+        let tool: Arc<str> = tool.into();
+        self.tools.insert(Arc::clone(&tool));
+        tool
     }
 
     /// Returns the last call with an id.
@@ -219,6 +240,7 @@ impl Builder {
             });
         }
         self.session.calls.shrink_to_fit();
+        self.session.subagent_kinds = self.subagent_kinds;
         self.session
     }
 }
@@ -226,6 +248,14 @@ impl Builder {
 /// Returns a name from a session file, with a bounded length.
 pub(super) fn name(text: &str) -> String {
     text.chars().take(MAX_NAME).collect()
+}
+
+/// Reports a result whose status is not known.
+pub(super) fn known_status(outcome: Outcome, status: Option<&str>) -> Result<(), Odd> {
+    match outcome {
+        Outcome::Unknown => Err(Odd::UnknownBlock(format!("tool status {}", status.unwrap_or("missing")))),
+        _ => Ok(()),
+    }
 }
 
 /// Parses a time as agents write it.

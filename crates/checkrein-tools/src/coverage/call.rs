@@ -1,6 +1,8 @@
 //! [`Session`] and [`ToolCall`]: the content of an agent's session files, as far as coverage needs it.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -41,6 +43,24 @@ pub struct Session {
     pub started: Option<Timestamp>,
     /// Notes about parts that the files do not contain.
     pub notes: Vec<String>,
+    /// Types of sub-agents, by id.
+    pub(super) subagent_kinds: HashMap<String, String>,
+}
+
+impl Session {
+    /// Adds the types of sub-agents that only another file of the session names.
+    pub(super) fn name_subagents(&mut self) {
+        for subagent in self.calls.iter_mut().filter_map(|call| call.subagent.as_mut()) {
+            if subagent.kind.is_none() {
+                subagent.kind = subagent.id.as_ref().and_then(|id| self.subagent_kinds.get(id)).cloned();
+            }
+        }
+    }
+
+    /// Returns `true` if lines were not read, so that they may have results of calls.
+    pub(super) fn has_unread_lines(&self) -> bool {
+        self.broken_lines + self.unknown_lines + self.unknown_blocks > 0
+    }
 }
 
 /// One tool call of an agent.
@@ -49,8 +69,8 @@ pub struct Session {
 pub struct ToolCall {
     /// Id of the call, if the agent has one.
     pub id: Option<String>,
-    /// Name of the tool.
-    pub tool: String,
+    /// Name of the tool. Calls share it.
+    pub tool: Arc<str>,
     /// Digest of the input.
     pub digest: String,
     /// Start of the command or path, with secrets redacted.
@@ -58,7 +78,7 @@ pub struct ToolCall {
     /// Time of the call.
     pub time: Option<Timestamp>,
     /// Sub-agent that made the call. `None`: the main agent.
-    pub subagent: Option<Subagent>,
+    pub subagent: Option<Box<Subagent>>,
     /// Result of the call.
     pub outcome: Outcome,
     /// `true` if the agent asked the user. `None`: its files do not say.
@@ -111,4 +131,6 @@ pub enum Outcome {
     Rejected,
     /// The result is an error, and the files do not say if the tool ran.
     Failed,
+    /// The result has a shape that is not known.
+    Unknown,
 }

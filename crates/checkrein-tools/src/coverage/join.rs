@@ -4,14 +4,15 @@
 //! such as `call_0` several times, so the digest of the input decides between calls with the same id. Without ids, the session,
 //! the digest, the tool and the order decide. That is weaker, and the result says so.
 //!
-//! Each record is used once. A record that fits no call is ignored: more records than calls never make a call judged.
+//! Each record is used once. A record that fits no call is ignored: more records than calls never make a call judged. Only records of the
+//! event before a tool are joined: a permission request is no evidence that the hooks before the tool ran.
 
 use std::collections::{HashMap, HashSet};
 
 use checkrein_core::Decision;
 
 use super::call::{Session, ToolCall};
-use super::formats::Format;
+use super::formats::{Format, SubagentRecords};
 use super::records::{LONG_ID, Rec, RecordedEvent, Records, Source};
 
 /// Records of one call.
@@ -41,16 +42,13 @@ pub(super) fn join(session: &Session, records: &Records) -> Vec<Option<Match>> {
     let mut ids = vec![session.id.as_str()];
     let mut seen = HashSet::from([session.id.as_str()]);
     ids.extend(calls.iter().filter_map(|call| call.subagent.as_ref()?.id.as_deref()).filter(|id| seen.insert(id)));
-    let all: Vec<&Rec> = ids.iter().flat_map(|id| records.of_session(session.agent, id)).map(|rec| &**rec).collect();
-    let steps = [
-        (Source::Log, RecordedEvent::Gate),
-        (Source::Audit, RecordedEvent::Gate),
-        (Source::Log, RecordedEvent::Permission),
-        (Source::Audit, RecordedEvent::Permission),
-    ];
+    let own = |id| records.of_session(session.agent, id).iter().map(move |rec| Candidate { record: rec, session: id });
+    let all: Vec<_> = ids.iter().copied().flat_map(own).collect();
     let tools = Tools::new(session.agent);
-    for (source, event) in steps {
-        let some: Vec<_> = all.iter().copied().filter(|rec| rec.source == source && rec.event == event).collect();
+    for source in [Source::Log, Source::Audit] {
+        let is_gate =
+            |found: &&Candidate<'_>| found.record.source == source && found.record.event == RecordedEvent::Gate;
+        let some: Vec<_> = all.iter().filter(is_gate).copied().collect();
         if !some.is_empty() {
             assign(calls, &some, &tools, &mut found);
         }
@@ -70,38 +68,87 @@ fn from_other_session(call: &ToolCall, agent: &str, records: &Records) -> Option
     if answers.is_empty() { None } else { Some(Match { answers, skipped, ..Match::default() }) }
 }
 
-fn assign(calls: &[ToolCall], records: &[&Rec], tools: &Tools, found: &mut [Option<Match>]) {
-    let mut used = vec![false; records.len()];
-    by_id(calls, records, tools, found, &mut used);
-    by_digest(calls, records, tools, found, &mut used);
+/// A record, with the session that it names.
+#[derive(Clone, Copy)]
+struct Candidate<'a> {
+    record: &'a Rec,
+    session: &'a str,
 }
 
-fn by_id(calls: &[ToolCall], records: &[&Rec], tools: &Tools, found: &mut [Option<Match>], used: &mut [bool]) {
+impl std::ops::Deref for Candidate<'_> {
+    type Target = Rec;
+
+    fn deref(&self) -> &Rec {
+        self.record
+    }
+}
+
+impl Candidate<'_> {
+    /// Returns `true` if the record and a call belong to the same agent or sub-agent. Some hooks get the id of the sub-agent as the
+    /// session.
+    fn has_subagent(&self, call: &ToolCall) -> bool {
+        let own = call.subagent.as_ref().and_then(|subagent| subagent.id.as_deref());
+        self.subagent.as_deref() == own || own == Some(self.session)
+    }
+}
+
+fn assign(calls: &[ToolCall], records: &[Candidate<'_>], tools: &Tools, found: &mut [Option<Match>]) {
+    let mut used = vec![false; records.len()];
+    // The audit log has no ids of sub-agents.
+    let names_subagents = tools.format.map_or(SubagentRecords::Unnamed, |format| format.subagent_records);
+    let is_strict = match names_subagents {
+        SubagentRecords::Named => records.iter().all(|record| record.source == Source::Log),
+        SubagentRecords::OwnSession => true,
+        SubagentRecords::Unnamed => records.iter().any(|record| record.subagent.is_some()),
+    };
+    let may_prove = |record: &Candidate<'_>, call: &ToolCall| !is_strict || record.has_subagent(call);
+    by_id(calls, records, tools, &may_prove, found, &mut used);
+    by_digest(calls, records, tools, &may_prove, found, &mut used);
+}
+
+/// Returns `true` if a record may prove a call of this agent or sub-agent.
+type MayProve<'a> = &'a dyn Fn(&Candidate<'_>, &ToolCall) -> bool;
+
+fn by_id(
+    calls: &[ToolCall],
+    records: &[Candidate<'_>],
+    tools: &Tools,
+    may_prove: MayProve<'_>,
+    found: &mut [Option<Match>],
+    used: &mut [bool],
+) {
     let mut groups: HashMap<&str, (Vec<usize>, Vec<usize>)> = HashMap::new();
-    for (position, call) in calls.iter().enumerate().filter(|(position, _)| found[*position].is_none()) {
-        if let Some(id) = &call.id {
-            groups.entry(id).or_default().0.push(position);
+    for (position, record) in records.iter().enumerate() {
+        if let Some(id) = record.call.as_deref() {
+            groups.entry(id).or_default().1.push(position);
         }
     }
-    for (position, record) in records.iter().enumerate() {
-        if let Some(group) = record.call.as_deref().and_then(|id| groups.get_mut(id)) {
-            group.1.push(position);
+    for (position, call) in calls.iter().enumerate().filter(|(position, _)| found[*position].is_none()) {
+        if let Some(group) = call.id.as_deref().and_then(|id| groups.get_mut(id)) {
+            group.0.push(position);
         }
     }
     for (calls_of_id, records_of_id) in groups.values() {
-        if records_of_id.is_empty() {
+        if calls_of_id.is_empty() {
             continue;
         }
-        let mut take = |call: usize, fits: &dyn Fn(&Rec) -> bool, input_differs: bool| {
-            let free = records_of_id.iter().copied().find(|position| !used[*position] && fits(records[*position]));
+        let mut take = |call: usize, fits: &dyn Fn(&Candidate<'_>) -> bool, input_differs: bool| {
+            let own = &calls[call];
+            // A long id is unique, so it proves that it is the same call.
+            let is_unique = own.id.as_deref().is_some_and(|id| id.len() >= LONG_ID);
+            let is_free = |position: &usize| {
+                let record = &records[*position];
+                !used[*position] && fits(record) && (is_unique || may_prove(record, own))
+            };
+            let free = records_of_id.iter().copied().find(is_free);
             if let (Some(position), None) = (free, &found[call]) {
                 used[position] = true;
-                found[call] = Some(Match { input_differs, ..Match::new(records[position]) });
+                found[call] = Some(Match { input_differs, ..Match::new(&records[position]) });
             }
         };
         for call in calls_of_id.iter().copied() {
             let own = &calls[call];
-            take(call, &|rec| !rec.repeat && has_digest(rec, own) && has_subagent(rec, own), false);
+            take(call, &|rec| !rec.repeat && has_digest(rec, own) && rec.has_subagent(own), false);
         }
         for call in calls_of_id.iter().copied() {
             let own = &calls[call];
@@ -118,13 +165,20 @@ fn by_id(calls: &[ToolCall], records: &[&Rec], tools: &Tools, found: &mut [Optio
         }
         for position in records_of_id.iter().copied() {
             if !used[position] {
-                used[position] = attach(calls, calls_of_id, records[position], found);
+                used[position] = attach(calls, calls_of_id, &records[position], found);
             }
         }
     }
 }
 
-fn by_digest(calls: &[ToolCall], records: &[&Rec], tools: &Tools, found: &mut [Option<Match>], used: &mut [bool]) {
+fn by_digest(
+    calls: &[ToolCall],
+    records: &[Candidate<'_>],
+    tools: &Tools,
+    may_prove: MayProve<'_>,
+    found: &mut [Option<Match>],
+    used: &mut [bool],
+) {
     let mut groups: HashMap<&str, Vec<usize>> = HashMap::new();
     for (position, record) in records.iter().enumerate().filter(|(position, _)| !used[*position]) {
         for digest in record.digests.iter().flatten() {
@@ -137,9 +191,13 @@ fn by_digest(calls: &[ToolCall], records: &[&Rec], tools: &Tools, found: &mut [O
             continue;
         }
         let fits = |candidate: usize, used: &[bool]| {
-            let rec = records[candidate];
+            let rec = &records[candidate];
             let lacks_id = rec.call.is_none() || call.id.is_none();
-            !used[candidate] && !rec.repeat && lacks_id && tools.are_same(&call.tool, rec.tool.as_deref())
+            !used[candidate]
+                && !rec.repeat
+                && lacks_id
+                && may_prove(rec, call)
+                && tools.are_same(&call.tool, rec.tool.as_deref())
         };
         let group = groups.get(call.digest.as_str()).map_or(&[][..], Vec::as_slice);
         let free = group.iter().copied().find(|candidate| fits(*candidate, used));
@@ -151,7 +209,7 @@ fn by_digest(calls: &[ToolCall], records: &[&Rec], tools: &Tools, found: &mut [O
         });
         if let Some(record) = free {
             used[record] = true;
-            found[position] = Some(Match { is_weak: true, ..Match::new(records[record]) });
+            found[position] = Some(Match { is_weak: true, ..Match::new(&records[record]) });
             taken.entry(call.digest.as_str()).or_default().push(position);
         }
     }
@@ -180,12 +238,6 @@ fn attach(calls: &[ToolCall], positions: &[usize], record: &Rec, found: &mut [Op
 
 fn has_digest(record: &Rec, call: &ToolCall) -> bool {
     record.digests.iter().flatten().any(|digest| **digest == *call.digest)
-}
-
-/// Returns `true` if a record and a call belong to the same sub-agent, as far as both say.
-fn has_subagent(record: &Rec, call: &ToolCall) -> bool {
-    let own = call.subagent.as_ref().and_then(|subagent| subagent.id.as_deref());
-    record.subagent.as_deref() == own
 }
 
 /// Names of an agent's tools in session files and in hooks.

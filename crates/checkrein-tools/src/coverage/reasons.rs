@@ -3,12 +3,14 @@
 //! A reason states only what these files show. Without evidence, the text says no more than that no record exists.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use checkrein_core::EventKind;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::call::{HookFailure, Outcome, Session, ToolCall};
+use super::formats::Format;
 use super::join::Tools;
 use super::records::{Rec, RecordedEvent, Source};
 use super::report::{Known, State};
@@ -21,7 +23,13 @@ pub struct Reason {
     /// Code for programs.
     pub code: &'static str,
     /// Text for people.
-    pub text: String,
+    #[serde(serialize_with = "as_text")]
+    #[schemars(with = "String")]
+    pub text: Arc<str>,
+}
+
+pub(super) fn as_text<S: serde::Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(text)
 }
 
 /// Codes of reasons, in the order of the documentation.
@@ -67,7 +75,7 @@ pub const REASON_CODES: &[&str] = &[
 ];
 
 pub(super) fn reason(code: &'static str, text: impl Into<String>) -> Reason {
-    Reason { code, text: text.into() }
+    Reason { code, text: Arc::from(text.into()) }
 }
 
 /// Longest time from the start of a session to the first event of it.
@@ -81,6 +89,8 @@ pub(super) struct Evidence<'a> {
     surface: Option<String>,
     started: Option<Timestamp>,
     title: &'static str,
+    /// Unit of the times of calls.
+    time_unit: SignedDuration,
     known: &'a Known<'a>,
     own: Vec<&'a Rec>,
     tools: Tools,
@@ -96,6 +106,7 @@ impl<'a> Evidence<'a> {
             surface: session.surface.clone(),
             started: session.started,
             title,
+            time_unit: Format::of(session.agent).map_or(SignedDuration::ZERO, |format| format.time_unit),
             known,
             own: known.records.of_session(session.agent, &session.id).iter().map(|rec| &**rec).collect(),
             tools: Tools::new(session.agent),
@@ -118,7 +129,8 @@ impl<'a> Evidence<'a> {
             return (State::NotJudged, reason);
         }
         let window = self.known.records.window;
-        let is_before = |time: Option<Timestamp>| window.first.zip(time).is_some_and(|(first, time)| time < first);
+        let is_before =
+            |time: Option<Timestamp>| window.first.zip(time).is_some_and(|(first, time)| self.is_before(time, first));
         let is_seen = self.own.iter().any(|rec| rec.source == Source::Log);
         if call.time.is_none() && self.may_be_before_records(is_seen) {
             let text =
@@ -158,6 +170,11 @@ impl<'a> Evidence<'a> {
             return (State::CannotTell, reason("no_log", text));
         }
         (State::NotJudged, self.unseen_session(call))
+    }
+
+    /// Returns `true` if a call was made before an event. Files with coarse times have the start of the unit in which it was made.
+    fn is_before(&self, call: Timestamp, event: Timestamp) -> bool {
+        event.duration_since(call) >= self.time_unit
     }
 
     /// Returns `true` if the session began before the first record that could have been made of it.
@@ -210,7 +227,7 @@ impl<'a> Evidence<'a> {
     /// checkrein was called in this session, but not for this call.
     fn seen_session(&self, call: &ToolCall) -> Reason {
         let first = self.own.iter().filter_map(|rec| rec.time).min();
-        if let Some(first) = first.filter(|first| call.time.is_some_and(|time| time < *first)) {
+        if let Some(first) = first.filter(|first| call.time.is_some_and(|time| self.is_before(time, *first))) {
             let text = format!("checkrein recorded the first event of this session at {first:.0}, after this call");
             return reason("before_first_event", text);
         }
@@ -247,7 +264,7 @@ impl<'a> Evidence<'a> {
     fn unseen_session(&self, call: &ToolCall) -> Reason {
         let title = self.title;
         let first = self.known.records.first_of_agent(self.agent);
-        let is_before = first.zip(call.time).is_some_and(|(first, time)| time < first);
+        let is_before = first.zip(call.time).is_some_and(|(first, time)| self.is_before(time, first));
         if let Some(first) = first.filter(|_| is_before && self.known.records.window.has_start) {
             let text = format!("checkrein recorded the first event of {title} at {first:.0}, after this call");
             return reason("before_agent", text);

@@ -1,7 +1,7 @@
 //! [`Records`]: what checkrein recorded about the sessions of interest, in the decision log and in the audit log.
 
 use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::hash::{BuildHasher as _, DefaultHasher, Hash as _, Hasher as _, RandomState};
 use std::io;
 use std::rc::Rc;
 
@@ -73,7 +73,6 @@ pub(super) struct Rec {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RecordedEvent {
     Gate,
-    Permission,
     TurnEnd,
     Other,
 }
@@ -82,7 +81,6 @@ impl RecordedEvent {
     fn named(name: &str) -> Self {
         match name {
             _ if name == EventKind::PreToolUse.name() => Self::Gate,
-            _ if name == EventKind::PermissionRequest.name() => Self::Permission,
             _ if name == EventKind::Stop.name() || name == EventKind::SessionEnd.name() => Self::TurnEnd,
             _ => Self::Other,
         }
@@ -96,8 +94,11 @@ pub struct Records {
     sessions: HashMap<(String, String), Vec<Rc<Rec>>>,
     /// Agents that recorded a session, by its id.
     agents: HashMap<String, HashSet<String>>,
-    /// Gate records with long ids of calls of interest, by agent and id. Such ids are never used again.
-    by_long_id: HashMap<(String, String), Vec<Rc<Rec>>>,
+    /// Gate records with long ids of calls of interest, by the hash of agent and id, which takes less memory than both. Such ids are
+    /// never used again.
+    by_long_id: HashMap<u64, Vec<Rc<Rec>>>,
+    /// Hasher of agents and ids. Its key is random.
+    hasher: RandomState,
     /// Time of the first line of each agent in the decision log.
     first_of_agent: HashMap<String, Timestamp>,
     /// Time of the last line of each agent in the decision log.
@@ -204,7 +205,8 @@ impl Records {
         };
         let record = Rc::new(record);
         if let Some(id) = long_id {
-            self.by_long_id.entry((agent.clone(), id)).or_default().push(Rc::clone(&record));
+            let key = self.hasher.hash_one((agent.as_str(), id.as_str()));
+            self.by_long_id.entry(key).or_insert_with(|| Vec::with_capacity(1)).push(Rc::clone(&record));
         }
         if is_of_session {
             self.add(agent, session, record);
@@ -257,7 +259,7 @@ impl Records {
 
     /// Returns the gate records with a long id, whatever their session.
     pub(super) fn with_long_id(&self, agent: &str, id: &str) -> &[Rc<Rec>] {
-        self.by_long_id.get(&(agent.to_owned(), id.to_owned())).map_or(&[], Vec::as_slice)
+        self.by_long_id.get(&self.hasher.hash_one((agent, id))).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the time of the first line of an agent in the decision log.

@@ -1,7 +1,8 @@
 //! [`Report`]: the state of every call, with counts per session and a summary.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use checkrein::audit::AuditLog;
@@ -13,13 +14,16 @@ use super::call::{Outcome, Session, Subagent, ToolCall};
 use super::formats::{FORMATS, Format};
 use super::join::{Match, join};
 use super::places::Places;
-use super::reasons::{Evidence, Reason, reason};
+use super::reasons::{Evidence, Reason, as_text, reason};
 use super::records::{Interest, Records, RecordsError, Window};
 use super::settings::{KnownSettings, Setup};
 use crate::decision_log::DecisionLog;
 
 /// Age up to which a call without a result may still be on its way to checkrein.
 const IN_FLIGHT: SignedDuration = SignedDuration::from_secs(60);
+
+/// Number of calls after whose report their memory is released.
+const RELEASED_CALLS: usize = 4096;
 
 /// State of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
@@ -82,11 +86,12 @@ pub struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, state: State, found: &Match) {
+    fn add(&mut self, state: State, reason: Option<&Reason>, found: &Match) {
         self.calls += 1;
         *self.field(state) += 1;
         self.weak += u64::from(found.is_weak);
-        self.other_input += u64::from(found.input_differs);
+        self.other_input +=
+            u64::from(state == State::Judged && reason.is_some_and(|reason| reason.code == "other_input"));
     }
 
     fn field(&mut self, state: State) -> &mut u64 {
@@ -129,23 +134,28 @@ pub struct CallReport {
     /// Agent.
     pub agent: &'static str,
     /// Session.
-    pub session: String,
+    #[serde(serialize_with = "as_text")]
+    #[schemars(with = "String")]
+    pub session: Arc<str>,
     /// Sub-agent, if the main agent did not make the call.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub subagent: Option<Subagent>,
+    pub subagent: Option<Box<Subagent>>,
     /// Id of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
     /// Tool.
-    pub tool: String,
+    #[serde(serialize_with = "as_text")]
+    #[schemars(with = "String")]
+    pub tool: Arc<str>,
     /// Start of the command or path, with secrets redacted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// Digest of the input.
     pub digest: String,
     /// Time, UTC.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub time: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_time")]
+    #[schemars(with = "Option<String>")]
+    pub time: Option<Timestamp>,
     /// Result of the call.
     pub outcome: Outcome,
     /// `true` if the agent asked the user, if its files say so.
@@ -276,38 +286,48 @@ impl Report {
 
     fn add(&mut self, mut session: Session, known: &Known<'_>, filter: &Filter) {
         let title = Format::of(session.agent).map_or(session.agent, |format| format.title);
-        let matches = join(&session, known.records);
+        let mut matches = join(&session, known.records);
         let evidence = Evidence::new(&session, title, known);
         let (mut counts, mut first) = (Counts::default(), None);
-        let now = Timestamp::now();
-        for (call, found) in std::mem::take(&mut session.calls).into_iter().zip(matches) {
+        // Many calls have the same reason.
+        let (id, mut texts) = (Arc::from(session.id.as_str()), HashSet::new());
+        let (now, has_calls) = (Timestamp::now(), !session.calls.is_empty());
+        let mut calls = std::mem::take(&mut session.calls);
+        calls.reverse();
+        matches.reverse();
+        while let Some((call, found)) = calls.pop().zip(matches.pop()) {
+            // The report of a long session needs the memory of its calls.
+            if calls.len().is_multiple_of(RELEASED_CALLS) {
+                calls.shrink_to_fit();
+                matches.shrink_to_fit();
+            }
             let is_old = filter.since.zip(call.time).is_some_and(|(since, time)| time < since);
             if is_old || is_in_flight(&call, found.as_ref(), now) {
                 continue;
             }
-            let time = call.time.map(|time| format!("{time:.3}"));
-            first = first.or_else(|| time.clone());
+            first = first.or(call.time);
             let (state, reason) = match (&found, &session.problem) {
                 (_, Some(problem)) if call.is_unreadable => {
                     (State::CannotTell, Some(reason("session", problem.clone())))
                 }
-                (Some(found), _) => judged(&call, found, session.broken_lines > 0),
+                (Some(found), _) => judged(&call, found, session.has_unread_lines()),
                 (None, _) => {
                     let (state, reason) = evidence.missing(&call);
                     (state, Some(reason))
                 }
             };
             let found = found.unwrap_or_default();
-            counts.add(state, &found);
+            counts.add(state, reason.as_ref(), &found);
             if state != State::Judged || reason.is_some() || filter.all_calls {
-                self.calls.push(call_report(call, &session, state, found, time, reason));
+                let reason = reason.map(|reason| shared(reason, &mut texts));
+                self.calls.push(call_report(call, session.agent, &id, state, found, reason));
             }
         }
         self.counts.add_all(counts);
         let problems = problems(&session);
         self.unclear_sessions += u64::from(!problems.is_empty());
-        // A session without calls in the time of interest says nothing.
-        if counts.calls == 0 && problems.is_empty() {
+        // A session without calls in the time of interest says nothing. One without any call may have them in unknown lines.
+        if counts.calls == 0 && problems.is_empty() && (has_calls || session.unknown_lines == 0) {
             return;
         }
         self.sessions.push(SessionReport {
@@ -316,7 +336,7 @@ impl Report {
             session: session.id,
             project: session.project,
             version: session.version,
-            first,
+            first: first.map(shown_time),
             counts,
             unknown_lines: session.unknown_lines,
             unknown_kinds: session.unknown_kinds,
@@ -330,7 +350,12 @@ impl Report {
         let counts = self.counts;
         let judged = counts.judged + counts.judged_twice;
         let noun = if counts.possible() == 1 { "tool call" } else { "tool calls" };
-        let mut parts = vec![format!("{} of {} {noun} judged", thousands(judged), thousands(counts.possible()))];
+        let other_input = match counts.other_input {
+            0 => String::new(),
+            count => format!(" ({} of these with another input than the session file has)", thousands(count)),
+        };
+        let mut parts =
+            vec![format!("{} of {} {noun} judged{other_input}", thousands(judged), thousands(counts.possible()))];
         parts.extend(self.groups(State::NotJudged).into_iter().map(|(who, count)| {
             format!("{} by {who} {} never seen", thousands(count), if count == 1 { "was" } else { "were" })
         }));
@@ -339,12 +364,6 @@ impl Report {
                 .into_iter()
                 .map(|(who, count)| format!("{} by {who} ran against the answer", thousands(count))),
         );
-        if counts.other_input > 0 {
-            parts.push(format!(
-                "{} of them with another input than the session file has",
-                thousands(counts.other_input)
-            ));
-        }
         if counts.rejected > 0 {
             let verb = if counts.rejected == 1 { "was rejected by the agent" } else { "were rejected by agents" };
             parts.push(format!("{} {verb} and never ran", thousands(counts.rejected)));
@@ -414,7 +433,7 @@ fn surfaces(sessions: &[Session], records: &Records) -> HashMap<&'static str, BT
 /// Names the agent or sub-agent that made a call.
 fn maker(call: &CallReport) -> String {
     let title = Format::of(call.agent).map_or(call.agent, |format| format.title);
-    match &call.subagent {
+    match call.subagent.as_deref() {
         None => title.to_owned(),
         Some(Subagent { kind: Some(kind), .. }) => format!("sub-agent `{kind}` of {title}"),
         Some(_) => format!("sub-agents of {title}"),
@@ -422,14 +441,19 @@ fn maker(call: &CallReport) -> String {
 }
 
 /// Returns the state of a call with records.
-pub(super) fn judged(call: &ToolCall, found: &Match, has_broken_lines: bool) -> (State, Option<Reason>) {
+pub(super) fn judged(call: &ToolCall, found: &Match, has_unread_lines: bool) -> (State, Option<Reason>) {
     let strongest = found.answers.iter().copied().max().unwrap_or_default();
     if let Some(hooks) = &found.skipped {
         let text = format!("an environment variable (`CHECKREIN` or `CHECKREIN_SKIP`) skipped hooks: {hooks}");
         return (State::NotJudged, Some(reason("hooks_skipped", text)));
     }
-    if strongest.is_block() && call.outcome == Outcome::Pending && has_broken_lines {
-        let text = "the call was denied, and its result may be in a line that is damaged or too long";
+    if strongest.is_block() && call.outcome == Outcome::Pending && has_unread_lines {
+        let text =
+            "the call was denied, and its result may be in a line that is damaged, too long or of an unknown kind";
+        return (State::CannotTell, Some(reason("result_unknown", text)));
+    }
+    if strongest.is_block() && call.outcome == Outcome::Unknown {
+        let text = "the call was denied, and its result has a shape that is not known";
         return (State::CannotTell, Some(reason("result_unknown", text)));
     }
     if strongest.is_block() && call.outcome == Outcome::Failed {
@@ -450,7 +474,8 @@ pub(super) fn judged(call: &ToolCall, found: &Match, has_broken_lines: bool) -> 
             if is_same { None } else { Some(reason("answers_differ", "its deliveries got different answers")) };
         return (State::JudgedTwice, reason);
     }
-    if found.input_differs {
+    // A call of a script has no input in the file.
+    if found.input_differs && call.unclear.is_none() {
         let text =
             "its record has another input than the session file, so the input may have changed after the verdict";
         return (State::Judged, Some(reason("other_input", text)));
@@ -464,24 +489,43 @@ fn is_in_flight(call: &ToolCall, found: Option<&Match>, now: Timestamp) -> bool 
     found.is_none() && call.outcome == Outcome::Pending && age.is_some_and(|age| age.abs() < IN_FLIGHT)
 }
 
+fn shown_time(time: Timestamp) -> String {
+    format!("{time:.3}")
+}
+
+fn as_time<S: serde::Serializer>(time: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
+    time.map(shown_time).serialize(serializer)
+}
+
+/// Uses the text of an equal reason.
+fn shared(reason: Reason, texts: &mut HashSet<Arc<str>>) -> Reason {
+    match texts.get(&reason.text) {
+        Some(text) => Reason { text: Arc::clone(text), ..reason },
+        None => {
+            texts.insert(Arc::clone(&reason.text));
+            reason
+        }
+    }
+}
+
 fn call_report(
     call: ToolCall,
-    session: &Session,
+    agent: &'static str,
+    session: &Arc<str>,
     state: State,
     found: Match,
-    time: Option<String>,
     reason: Option<Reason>,
 ) -> CallReport {
     CallReport {
         state,
-        agent: session.agent,
-        session: session.id.clone(),
+        agent,
+        session: Arc::clone(session),
         subagent: call.subagent,
         call: call.id,
         tool: call.tool,
         command: call.command,
         digest: call.digest,
-        time,
+        time: call.time,
         outcome: call.outcome,
         asked: call.asked,
         answers: found.answers,
@@ -547,6 +591,14 @@ pub(super) fn thousands(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A session of 500 MB has 50,000 calls, and 50 MiB must be enough for it.
+    #[cfg(target_pointer_width = "64")]
+    #[test]
+    fn calls_are_small() {
+        assert!(size_of::<ToolCall>() <= 160, "{}", size_of::<ToolCall>());
+        assert!(size_of::<CallReport>() <= 216, "{}", size_of::<CallReport>());
+    }
 
     #[test]
     fn numbers_have_commas() {

@@ -146,7 +146,7 @@ impl AgentSettings {
 
     /// Returns `true` if an entry matches one of the names of a tool.
     fn matches(&self, place: &Installed, call: &ToolCall) -> bool {
-        let name = Format::of(self.dialect.name).map_or(call.tool.as_str(), |format| format.hook_tool(&call.tool));
+        let name = Format::of(self.dialect.name).map_or(&*call.tool, |format| format.hook_tool(&call.tool));
         let row = self.dialect.tool(name);
         let is_matched = |matcher: &Matcher| {
             matcher.matches(name)

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::time::SystemTime;
 
-use checkrein::hook_files::{Loaded, Locations, Sources};
+use checkrein::hook_files::{Loaded, Locations, Sources, UserDirs};
 use checkrein_core::Scope;
 use checkrein_dialects::Dialect;
 use checkrein_dialects::agents::native;
@@ -189,6 +189,16 @@ impl<'a> Examination<'a> {
         let Some(state) = self.place.state_dir() else {
             return Check::problem(NAME, "could not run: the state directory is unknown").fix("set HOME");
         };
+        let dirs = UserDirs::differing(self.place);
+        if place.dirs == UserDirs::default() && dirs != place.dirs {
+            // The call would be an ordinary event in the log of the other home.
+            let home = self.place.home.as_deref().unwrap_or(dir).display();
+            return Check::problem(
+                NAME,
+                format!("could not run: the entry names no home, so it uses that of the account, not {home}"),
+            )
+            .fix(format!("set HOME to the home of the account, or run `checkrein install {}`", self.agent.name));
+        }
         let call = match SelfTestCall::new(dialect, dir, &state) {
             Ok(call) => call,
             Err(why) => {

@@ -29,6 +29,14 @@ fn found(loaded: &Loaded) -> Check {
         hooks.map(key).collect::<BTreeSet<_>>().len()
     };
     let ready = count(&|hook| hook.state == HookState::Ready);
+    let closed = count(&is_closed);
+    if ready == 0 && closed > 0 {
+        let text = format!(
+            "no hook is in force; {} cannot be loaded, so calls at their events are denied",
+            counted(closed, "hook or hook file")
+        );
+        return Check::problem("found", text).fix("fix the errors below, or run `checkrein check`");
+    }
     if ready == 0 {
         return Check::problem("found", "no hook is in force, so nothing is checked")
             .fix("run `checkrein init --user`, or approve the hooks of the project");
@@ -38,6 +46,12 @@ fn found(loaded: &Loaded) -> Check {
     let off = count(&|hook| matches!(hook.state, HookState::Disabled | HookState::Skipped(_)));
     let disabled = if off == 0 { String::new() } else { format!(", {off} disabled") };
     Check::ok("found", format!("{} in force in {}{disabled}", counted(ready, "hook"), counted(files, "file")))
+}
+
+/// Returns `true` if a hook that cannot be loaded denies the calls at one of its events.
+fn is_closed(hook: &HookSpec) -> bool {
+    let denies = |kind| hook.guards(kind) && hook.failure_effect(kind, FailureKind::Schema) != FailurePolicy::Open;
+    matches!(hook.state, HookState::Broken(_)) && hook.kinds.iter().any(denies)
 }
 
 fn key(info: &HookInfo) -> (&str, Option<&str>, Option<u32>) {

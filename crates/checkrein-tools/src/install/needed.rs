@@ -13,7 +13,7 @@ use checkrein_dialects::agents::native;
 use checkrein_dialects::{Dialect, HandlerSpec, HookSpec};
 
 use super::desired_entries::{can_have_entry, entry_dialect, is_on_request, is_row_of};
-use super::{Installer, Program, State};
+use super::{Installed, Installer, Program, State};
 
 /// Events that always have an entry: the start of a session, at which problems are reported, and the tool gate.
 const ALWAYS: [EventKind; 2] = [EventKind::SessionStart, EventKind::PreToolUse];
@@ -30,14 +30,8 @@ pub struct UncalledHook {
     pub event: &'static str,
     /// `true` if an installation has an entry for the event only on request.
     pub is_on_request: bool,
-}
-
-impl UncalledHook {
     /// Command that adds the entry.
-    pub fn fix(&self) -> String {
-        let option = if self.is_on_request { " --all-events" } else { "" };
-        format!("checkrein install {}{option}", self.agent)
-    }
+    pub fix: String,
 }
 
 /// Kinds of events that these hooks need.
@@ -85,18 +79,21 @@ impl Installer {
 
     /// Hooks that the agent does not call checkrein for. Empty if its settings have no entries of checkrein.
     pub fn uncalled_hooks(&self, agent: &'static Dialect) -> Vec<UncalledHook> {
-        let covered = self.covered_events(agent);
-        if covered.is_empty() { Vec::new() } else { uncalled(agent, &covered, &self.load_hooks(agent).hooks) }
-    }
-
-    /// Events at which the agent calls checkrein: by entries of the user or of the project.
-    fn covered_events(&self, agent: &'static Dialect) -> BTreeSet<&'static str> {
-        let places = self.status(agent).places.into_iter().filter(|place| place.state == State::Installed);
-        places.flat_map(|place| place.covered).collect()
+        let mut places = self.status(agent).places;
+        places.retain(|place| place.state == State::Installed);
+        if places.is_empty() { Vec::new() } else { uncalled(agent, &places, &self.load_hooks(agent).hooks) }
     }
 }
 
-fn uncalled(agent: &'static Dialect, covered: &BTreeSet<&'static str>, hooks: &[HookSpec]) -> Vec<UncalledHook> {
+/// `places` have the entries of the user and of the project.
+fn uncalled(agent: &'static Dialect, places: &[Installed], hooks: &[HookSpec]) -> Vec<UncalledHook> {
+    let covered: BTreeSet<_> = places.iter().flat_map(|place| &place.covered).copied().collect();
+    // Such an installation adds exactly the missing entries.
+    let needed = places.iter().find(|place| place.needed).map(|place| place.fix(agent.name));
+    let fix = |is_on_request| match &needed {
+        Some(fix) => fix.clone(),
+        None => format!("checkrein install {}{}", agent.name, if is_on_request { " --all-events" } else { "" }),
+    };
     let dialect = entry_dialect(agent);
     let mut found: Vec<UncalledHook> = Vec::new();
     for hook in hooks.iter().filter(|hook| may_run(hook) && !matches!(hook.state, HookState::Broken(_))) {
@@ -109,6 +106,7 @@ fn uncalled(agent: &'static Dialect, covered: &BTreeSet<&'static str>, hooks: &[
                 agent: agent.name,
                 event: row.name,
                 is_on_request: is_on_request(row),
+                fix: fix(is_on_request(row)),
             };
             // A hook for several events may be several hooks here.
             if !found.contains(&uncalled) {

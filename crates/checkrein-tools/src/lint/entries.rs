@@ -44,7 +44,7 @@ fn finding(uncalled: &UncalledHook, events: &[&str]) -> Diagnostic {
     let file = hook.source.file.clone().unwrap_or_default();
     let at = hook.source.line.zip(read_text(&file)).map(|(line, text)| location(&text, line));
     let diagnostic =
-        Diagnostic::of_file(severity, NO_ENTRY, file, message).with_help(format!("run `{}`", uncalled.fix()));
+        Diagnostic::of_file(severity, NO_ENTRY, file, message).with_help(format!("run `{}`", uncalled.fix));
     match at {
         Some(at) => diagnostic.at(at),
         None => diagnostic,

@@ -17,6 +17,7 @@ use checkrein_tools::coverage::{FORMATS, Filter, Format, Places, REASON_CODES, R
 use checkrein_tools::decision_log::DecisionLog;
 
 use super::config::directory;
+use super::visible::visible_json;
 use crate::exit::{self, Exit};
 
 /// Show which tool calls of agents checkrein judged
@@ -169,10 +170,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let fails = saw_nothing || arguments.fail_on.iter().any(|cause| cause.is_in(&report));
     let mut out = anstream::stdout().lock();
     let shown = match arguments.json {
-        true => serde_json::to_writer_pretty(&mut out, &report)
-            .map_err(std::io::Error::from)
-            .and_then(|()| writeln!(out))
-            .map_err(Into::into),
+        true => serde_json::to_string_pretty(&report)
+            .map_err(Into::into)
+            .and_then(|json| Ok(writeln!(out, "{}", visible_json(&json))?)),
         false => show::report(&mut out, &report).map_err(Into::into),
     };
     if saw_nothing {

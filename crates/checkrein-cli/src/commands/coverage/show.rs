@@ -128,7 +128,7 @@ fn table(out: &mut impl Write, sessions: &[SessionReport], ids: &ShortIds) -> io
 fn calls_of(out: &mut impl Write, report: &Report, state: State, ids: &ShortIds) -> io::Result<()> {
     let mut groups: BTreeMap<&str, Vec<&CallReport>> = BTreeMap::new();
     for call in report.calls.iter().filter(|call| call.state == state) {
-        groups.entry(call.reason.as_ref().map_or("", |reason| reason.text.as_str())).or_default().push(call);
+        groups.entry(call.reason.as_ref().map_or("", |reason| &*reason.text)).or_default().push(call);
     }
     let style = match state {
         State::NotObeyed | State::NotJudged => Style::new().red(),
@@ -152,7 +152,7 @@ fn calls_of(out: &mut impl Write, report: &Report, state: State, ids: &ShortIds)
 /// Writes one call on one line.
 pub fn line(out: &mut impl Write, call: &CallReport, ids: &ShortIds) -> io::Result<()> {
     let width = ids.width;
-    let time = call.time.as_deref().map_or_else(|| "-".to_owned(), local_time);
+    let time = call.time.map_or_else(|| "-".to_owned(), |time| local_time(&time.to_string()));
     write!(out, "  {}  {:<8}  {:<width$}", time.dimmed(), call.agent, ids.short(&call.session))?;
     if let Some(subagent) = &call.subagent {
         let name = subagent.kind.as_deref().or(subagent.id.as_deref()).unwrap_or("unknown");

@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::Result;
 use checkrein_tools::coverage::State;
 
+use super::super::visible::visible_json;
 use super::{Look, show};
 use crate::exit::Exit;
 
@@ -22,13 +23,12 @@ pub(super) fn run(look: &Look, json: bool) -> Result<Exit> {
         let ids = show::ShortIds::new(&report);
         let mut out = anstream::stdout().lock();
         for call in report.calls.iter().filter(|call| matches!(call.state, State::NotJudged | State::NotObeyed)) {
-            let key = (call.agent, call.session.clone(), call.call.clone(), call.digest.clone(), call.time.clone());
+            let key = (call.agent, call.session.clone(), call.call.clone(), call.digest.clone(), call.time);
             if !seen.insert(key) || is_first {
                 continue;
             }
             if json {
-                serde_json::to_writer(&mut out, call).map_err(std::io::Error::from)?;
-                writeln!(out)?;
+                writeln!(out, "{}", visible_json(&serde_json::to_string(call)?))?;
             } else {
                 let reason = call.reason.as_ref().map_or("", |reason| reason.code);
                 write!(out, "{:<11}{reason:<18}", call.state.name().replace('-', " "))?;

@@ -18,6 +18,7 @@ use super::check::findings_of_agents;
 use super::config::directory;
 use super::dialect::DialectName;
 use super::install::installer;
+use super::visible::visible_json;
 use super::{pluralize, printable, shorten_paths, terminal};
 use crate::exit::{self, Exit};
 
@@ -75,7 +76,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let exit = if report.is_fine() { exit::SUCCESS } else { exit::FAILURE };
     let mut out = anstream::stdout().lock();
     let showing = match arguments.json {
-        true => writeln!(out, "{:#}", as_json(&report, &repairs, &dir)).map_err(Into::into),
+        true => {
+            writeln!(out, "{}", visible_json(&format!("{:#}", as_json(&report, &repairs, &dir)))).map_err(Into::into)
+        }
         false => show(&mut out, &report, &repairs),
     };
     super::finish_output(exit, showing)

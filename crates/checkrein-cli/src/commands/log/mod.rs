@@ -14,6 +14,7 @@ use checkrein::hook_files::Locations;
 use checkrein_tools::decision_log::{DecisionEntry, DecisionLog, EntryKind};
 
 use super::dialect::DialectName;
+use super::visible::visible_json;
 use crate::exit::{self, Exit};
 
 /// Show recent decisions
@@ -110,8 +111,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let mut out = anstream::stdout().lock();
     if !arguments.follow {
         if arguments.json {
-            serde_json::to_writer_pretty(&mut out, &last).map_err(std::io::Error::from)?;
-            writeln!(out)?;
+            writeln!(out, "{}", visible_json(&serde_json::to_string_pretty(&last)?))?;
         } else {
             show::entries(&mut out, last.iter(), std::io::stdout().is_terminal())?;
             if last.is_empty() {
@@ -125,8 +125,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     loop {
         match arguments.json {
             true => entries.iter().try_for_each(|entry| {
-                serde_json::to_writer(&mut out, entry).map_err(std::io::Error::from)?;
-                writeln!(out)
+                let json = serde_json::to_string(entry)?;
+                writeln!(out, "{}", visible_json(&json))
             })?,
             false => show::entries(&mut out, entries.iter(), has_head)?,
         }

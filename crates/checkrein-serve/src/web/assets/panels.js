@@ -73,6 +73,7 @@ const COVERAGE = [
   ["judged_twice", "judged twice", "Delivered more than once, with the same answer."],
   ["not_obeyed", "not obeyed", "Denied, and ran anyway; or ran without the question."],
   ["not_judged", "not judged", "There is no record of a verdict."],
+  ["rejected", "rejected", "The agent rejected the call, so it never ran."],
   ["cannot_tell", "cannot tell", "The files or logs are not enough to tell."],
 ];
 

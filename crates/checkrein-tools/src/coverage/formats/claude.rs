@@ -7,10 +7,10 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::super::builder::{Builder, NewCall, Odd, time};
+use super::super::builder::{Builder, NewCall, Odd, time, unknown_line};
 use super::super::call::{HookFailure, Outcome, Subagent};
 use super::super::places::Root;
-use super::{Format, LineReader, Reader};
+use super::{Format, LineReader, MILLISECONDS, Reader, SubagentRecords};
 use crate::install::is_own_command;
 
 pub(super) const FORMAT: Format = Format {
@@ -24,6 +24,8 @@ pub(super) const FORMAT: Format = Format {
     }],
     versions: &["1.", "2."],
     tools: &[],
+    subagent_records: SubagentRecords::Named,
+    time_unit: MILLISECONDS,
     reader: Reader::Lines(|| Box::new(Claude)),
 };
 
@@ -66,6 +68,9 @@ const OTHER_BLOCKS: &[&str] = &[
 /// Start of the result of a call that the user refused, in JSON.
 const REFUSED: &str = "\"The user doesn't want to proceed with this tool use.";
 
+/// Type of a call, in JSON. Texts have their quotes escaped.
+const CALL: &str = "\"tool_use\"";
+
 #[derive(Debug)]
 struct Claude;
 
@@ -96,6 +101,21 @@ struct Row<'a> {
     entrypoint: Option<Cow<'a, str>>,
     #[serde(borrow)]
     attachment: Option<&'a RawValue>,
+    is_sidechain: Option<bool>,
+    #[serde(borrow)]
+    tool_use_result: Option<&'a RawValue>,
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+}
+
+/// Result of the tool that starts a sub-agent.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SubagentResult<'a> {
+    #[serde(borrow)]
+    agent_id: Cow<'a, str>,
+    #[serde(borrow)]
+    agent_type: Cow<'a, str>,
 }
 
 /// Report about a hook. A killed hook has no report: its call has a result that quotes the command.
@@ -165,6 +185,8 @@ impl LineReader for Claude {
         }
         match &*row.kind {
             "assistant" | "user" => message(&row, found),
+            // Old versions wrote the messages of sub-agents here.
+            "progress" if row.data.is_some_and(|data| data.get().contains(CALL)) => Err(unknown_line("progress", true)),
             other if OTHER_LINES.contains(&other) => {
                 learn_agent_type(&row, found);
                 if other == "attachment" {
@@ -172,7 +194,7 @@ impl LineReader for Claude {
                 }
                 Ok(())
             }
-            other => Err(Odd::Unknown(other.to_owned())),
+            other => Err(unknown_line(other, row.message.is_some())),
         }
     }
 }
@@ -183,6 +205,14 @@ fn learn_agent_type(row: &Row<'_>, found: &mut Builder) {
     let Some(kind) = kind.and_then(|kind| kind.rsplit(':').next()) else { return };
     // Requests come before the calls that answer them.
     found.subagent_kind(row.agent_id.as_deref(), kind);
+}
+
+/// The result of a sub-agent names its type, too. The calls are in another file.
+fn learn_result_type(row: &Row<'_>, found: &mut Builder) {
+    let result = row.tool_use_result.map(RawValue::get).filter(|text| text.contains("\"agentType\""));
+    if let Some(Ok(result)) = result.map(serde_json::from_str::<SubagentResult<'_>>) {
+        found.subagent_kind(Some(&result.agent_id), &result.agent_type);
+    }
 }
 
 /// Learns that checkrein failed at a call. Attachments of other kinds have other shapes.
@@ -206,7 +236,17 @@ fn hook_report(row: &Row<'_>, found: &mut Builder) {
     }
 }
 
+/// Returns the sub-agent that wrote a line. Old versions mark its lines without an id.
+fn subagent(row: &Row<'_>, found: &Builder) -> Option<Subagent> {
+    match &row.agent_id {
+        Some(id) => Some(Subagent { id: Some(id.clone().into_owned()), kind: found.kind_of_subagent(id) }),
+        None if row.is_sidechain == Some(true) => Some(Subagent { id: None, kind: None }),
+        None => None,
+    }
+}
+
 fn message(row: &Row<'_>, found: &mut Builder) -> Result<(), Odd> {
+    learn_result_type(row, found);
     let message: Message<'_> = serde_json::from_str(row.message.ok_or(Odd::Broken)?.get())?;
     if !message.content.get().starts_with('[') {
         return Ok(());
@@ -216,10 +256,7 @@ fn message(row: &Row<'_>, found: &mut Builder) -> Result<(), Odd> {
     for block in blocks {
         match &*block.kind {
             "tool_use" => {
-                let subagent = row
-                    .agent_id
-                    .as_deref()
-                    .map(|id| Subagent { id: Some(id.to_owned()), kind: found.kind_of_subagent(id) });
+                let subagent = subagent(row, found);
                 found.call(NewCall {
                     id: Some(block.id.as_deref().ok_or(Odd::Broken)?),
                     tool: block.name.as_deref().ok_or(Odd::Broken)?,
@@ -255,8 +292,12 @@ fn result(row: &Row<'_>, block: &Block<'_>, found: &mut Builder) -> Result<(), O
         // An error without a mark of a denial comes from the tool.
         Outcome::Ran
     };
-    // Only versions that write their decision say if the user was asked.
-    call.asked = decision.and_then(|decision| decision.source).map(|source| source == "user");
+    // Only versions that write their decision say if the user was asked. The answer of a hook does not say it.
+    call.asked = match decision.and_then(|decision| decision.source).as_deref() {
+        Some(source) if source.starts_with("user") => Some(true),
+        Some("config") => Some(false),
+        _ => None,
+    };
     // Claude Code quotes the command of a hook that failed, in brackets.
     let quoted = content.split_once(" hook error: [").and_then(|(_, rest)| rest.split_once("]: "));
     let is_own = quoted.is_some_and(|(command, _)| is_own_command(command, FORMAT.agent));

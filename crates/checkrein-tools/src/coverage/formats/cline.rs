@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::super::builder::{Builder, NewCall, Odd, millis};
 use super::super::call::{Outcome, Subagent};
 use super::super::places::Root;
-use super::{Format, Reader};
+use super::{Format, MILLISECONDS, Reader, SubagentRecords};
 
 pub(super) const FORMAT: Format = Format {
     agent: "cline",
@@ -23,6 +23,8 @@ pub(super) const FORMAT: Format = Format {
     }],
     versions: &["3."],
     tools: &[],
+    subagent_records: SubagentRecords::Unnamed,
+    time_unit: MILLISECONDS,
     reader: Reader::Document(read),
 };
 

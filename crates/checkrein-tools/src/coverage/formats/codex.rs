@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::super::builder::{Builder, NewCall, Odd, time};
 use super::super::call::{Outcome, Subagent};
 use super::super::places::Root;
-use super::{Format, LineReader, Reader};
+use super::{Format, LineReader, MILLISECONDS, Reader, SubagentRecords};
 
 pub(super) const FORMAT: Format = Format {
     agent: "codex",
@@ -24,6 +24,8 @@ pub(super) const FORMAT: Format = Format {
     }],
     versions: &["0."],
     tools: &[("exec_command", "Bash"), ("shell", "Bash"), ("local_shell", "Bash"), ("shell_command", "Bash")],
+    subagent_records: SubagentRecords::Unnamed,
+    time_unit: MILLISECONDS,
     reader: Reader::Lines(|| Box::<Codex>::default()),
 };
 
@@ -52,8 +54,31 @@ const OTHER_ITEMS: &[&str] = &[
     "web_search_call",
 ];
 
-/// Text that Codex returns for a call that a hook denied.
-const BLOCKED: &str = "blocked by PreToolUse hook: ";
+/// Kinds of completed items without tool calls of this machine.
+const OTHER_COMPLETED: &[&str] = &[
+    "AgentMessage",
+    "ContextCompaction",
+    "EnteredReviewMode",
+    "ExitedReviewMode",
+    "HookPrompt",
+    "ImageGeneration",
+    "ImageView",
+    "Plan",
+    "Reasoning",
+    "Sleep",
+    "SubAgentActivity",
+    "UserMessage",
+    "WebSearch",
+];
+
+/// Starts of the text that Codex returns for a call that a hook denied. Output of a command has other lines first.
+const BLOCKED: &[&str] = &["Command blocked by PreToolUse hook: ", "Tool call blocked by PreToolUse hook: "];
+
+/// Words of all these starts. Other outputs are not parsed.
+const BLOCKED_WORDS: &str = "blocked by PreToolUse hook: ";
+
+/// Text before such a text in the output of a script.
+const SCRIPT_ERROR: &str = "Script error:\n";
 
 /// Text before the command of a denied call.
 const BLOCKED_COMMAND: &str = " Command: ";
@@ -130,6 +155,13 @@ struct Completed<'a> {
     id: Option<Cow<'a, str>>,
     #[serde(default)]
     command: Vec<String>,
+    #[serde(borrow)]
+    server: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    tool: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+    changes: Option<serde_json::Map<String, serde_json::Value>>,
 }
 
 impl LineReader for Codex {
@@ -204,13 +236,12 @@ impl Codex {
             }
             "function_call_output" | "custom_tool_call_output" => {
                 let id = item.call_id.as_deref().ok_or(Odd::Broken)?;
-                let output = item.output.map_or("", RawValue::get);
-                let is_blocked = output.contains(BLOCKED);
-                let subagent = self.subagent.as_ref().and_then(|subagent| subagent.id.as_deref());
-                if is_blocked && self.script.as_deref() == Some(id) {
-                    self.blocked_in_script(output, id, time, found);
+                let texts = texts(item.output.map_or("", RawValue::get));
+                if self.script.as_deref() == Some(id) && self.blocked_in_script(&texts, id, time, found) {
                     return Ok(());
                 }
+                let is_blocked = texts.iter().any(|text| is_blocked(text));
+                let subagent = self.subagent.as_ref().and_then(|subagent| subagent.id.as_deref());
                 found.outcome(subagent, id, if is_blocked { Outcome::Denied } else { Outcome::Ran });
                 Ok(())
             }
@@ -219,14 +250,16 @@ impl Codex {
         }
     }
 
-    /// A command of a script has an id of its own. Hooks see it, not the script.
+    /// A call of a script has an id of its own. Hooks see it, not the script.
     fn event(&mut self, row: &Row<'_>, found: &mut Builder) -> Result<(), Odd> {
         let event: Item<'_> = serde_json::from_str(row.payload.get())?;
         if event.kind != "item_completed" {
             return Ok(());
         }
         let item: Completed<'_> = serde_json::from_str(event.item.ok_or(Odd::Broken)?.get())?;
-        if item.kind != "CommandExecution" {
+        // Calls outside scripts have their own lines.
+        let is_command = item.kind == "CommandExecution";
+        if OTHER_COMPLETED.contains(&&*item.kind) || !is_command && self.script.is_none() {
             return Ok(());
         }
         let id = item.id.as_deref().ok_or(Odd::Broken)?;
@@ -234,9 +267,35 @@ impl Codex {
         if found.find(subagent, id).is_some() {
             return Ok(());
         }
-        let command = item.command.last().map(String::as_str).unwrap_or_default();
-        self.nested(command, Some(id), row.timestamp.as_deref().and_then(time), Outcome::Ran, found);
+        let time = row.timestamp.as_deref().and_then(time);
+        if is_command {
+            let command = item.command.last().map(String::as_str).unwrap_or_default();
+            self.nested(command, Some(id), time, Outcome::Ran, found);
+            return Ok(());
+        }
+        let (tool, input) = match &*item.kind {
+            "FileChange" => {
+                let paths: Vec<_> = item.changes.iter().flat_map(serde_json::Map::keys).collect();
+                ("apply_patch".to_owned(), serde_json::json!({ "path": paths }).to_string())
+            }
+            "McpToolCall" => {
+                let (server, tool) = (item.server.ok_or(Odd::Broken)?, item.tool.ok_or(Odd::Broken)?);
+                (format!("mcp__{server}__{tool}"), item.arguments.map_or("null", RawValue::get).to_owned())
+            }
+            other => return Err(Odd::UnknownBlock(format!("item {other}"))),
+        };
+        self.nested_tool(&tool, &input, id, time, found);
         Ok(())
+    }
+
+    /// Adds a call of another tool that a script made. The input that hooks get is not known.
+    fn nested_tool(&mut self, tool: &str, input: &str, id: &str, time: Option<jiff::Timestamp>, found: &mut Builder) {
+        self.script_calls += 1;
+        found.call(NewCall { id: Some(id), tool, input, time, subagent: self.subagent.clone() });
+        if let Some(call) = found.last() {
+            call.outcome = Outcome::Ran;
+            call.unclear = Some("a call of a script; the rollout does not show how hooks saw it");
+        }
     }
 
     /// Adds a call that a script made.
@@ -256,19 +315,27 @@ impl Codex {
         }
     }
 
-    /// Adds the denied call of a script. Only the text of the output describes it.
-    fn blocked_in_script(&mut self, output: &str, id: &str, time: Option<jiff::Timestamp>, found: &mut Builder) {
-        let texts: Vec<String> = match serde_json::from_str::<Vec<serde_json::Value>>(output) {
-            Ok(parts) => parts.iter().filter_map(|part| Some(part.get("text")?.as_str()?.to_owned())).collect(),
-            Err(_) => serde_json::from_str(output).into_iter().collect(),
-        };
-        for text in texts.iter().filter(|text| text.contains(BLOCKED)) {
+    /// Adds the denied call of a script. Only the text of the output describes it. Returns `false` if there is none.
+    fn blocked_in_script(
+        &mut self,
+        texts: &[String],
+        id: &str,
+        time: Option<jiff::Timestamp>,
+        found: &mut Builder,
+    ) -> bool {
+        let denied = |text: &str| is_blocked(text.strip_prefix(SCRIPT_ERROR).unwrap_or(text));
+        let mut is_any = false;
+        for text in texts.iter().filter(|text| denied(text)) {
+            is_any = true;
             if let Some((_, command)) = text.split_once(BLOCKED_COMMAND) {
                 self.nested(command.trim_end(), None, time, Outcome::Denied, found);
             }
         }
-        let subagent = self.subagent.as_ref().and_then(|subagent| subagent.id.clone());
-        found.outcome(subagent.as_deref(), id, Outcome::Denied);
+        if is_any {
+            let subagent = self.subagent.as_ref().and_then(|subagent| subagent.id.clone());
+            found.outcome(subagent.as_deref(), id, Outcome::Denied);
+        }
+        is_any
     }
 
     /// A script is no call of its own: its calls are judged. If none is known, its state is unknown.
@@ -283,6 +350,21 @@ impl Codex {
     }
 }
 
+/// Returns the texts of an output that may be about a denied call: one text, or several parts.
+fn texts(output: &str) -> Vec<String> {
+    if !output.contains(BLOCKED_WORDS) {
+        return Vec::new();
+    }
+    match serde_json::from_str::<Vec<serde_json::Value>>(output) {
+        Ok(parts) => parts.iter().filter_map(|part| Some(part.get("text")?.as_str()?.to_owned())).collect(),
+        Err(_) => serde_json::from_str(output).into_iter().collect(),
+    }
+}
+
+fn is_blocked(text: &str) -> bool {
+    BLOCKED.iter().any(|start| text.starts_with(start))
+}
+
 /// Returns the input in the form that hooks get.
 fn hook_input(item: &Item<'_>) -> String {
     if let Some(input) = &item.input {
@@ -291,16 +373,16 @@ fn hook_input(item: &Item<'_>) -> String {
     let text = item.arguments.as_deref().unwrap_or_default();
     #[derive(Deserialize)]
     struct Arguments {
-        cmd: Option<String>,
+        cmd: Option<serde_json::Value>,
         command: Option<serde_json::Value>,
     }
     let is_shell = FORMAT.tools.iter().any(|(name, _)| item.name.as_deref() == Some(name));
     if is_shell && let Ok(arguments) = serde_json::from_str::<Arguments>(text) {
-        if let Some(command) = arguments.cmd {
+        if let Some(serde_json::Value::String(command)) = &arguments.cmd {
             return serde_json::json!({ "command": command }).to_string();
         }
-        // Older versions give the words of a shell command.
-        if let Some(serde_json::Value::Array(words)) = &arguments.command
+        // Some versions give the words of a shell command.
+        if let Some(serde_json::Value::Array(words)) = arguments.cmd.as_ref().or(arguments.command.as_ref())
             && let [.., flag, last] = &words[..]
             && flag.as_str().is_some_and(|flag| flag.starts_with('-') && flag.ends_with('c'))
         {

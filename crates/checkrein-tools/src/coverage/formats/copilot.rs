@@ -8,10 +8,10 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::super::builder::{Builder, NewCall, Odd, time};
+use super::super::builder::{Builder, NewCall, Odd, known_status, time, unknown_line};
 use super::super::call::{HookFailure, Outcome, Subagent};
 use super::super::places::Root;
-use super::{Format, LineReader, Reader};
+use super::{Format, LineReader, MILLISECONDS, Reader, SubagentRecords};
 
 pub(super) const FORMAT: Format = Format {
     agent: "copilot",
@@ -24,6 +24,8 @@ pub(super) const FORMAT: Format = Format {
     }],
     versions: &["0.", "1."],
     tools: &[],
+    subagent_records: SubagentRecords::OwnSession,
+    time_unit: MILLISECONDS,
     reader: Reader::Lines(|| Box::<Copilot>::default()),
 };
 
@@ -31,8 +33,19 @@ pub(super) const FORMAT: Format = Format {
 const EVENTS_VERSION: u64 = 1;
 
 /// Starts of event names without tool calls.
-const OTHER_EVENTS: &[&str] =
-    &["abort", "assistant.", "hook.start", "permission.", "session.", "subagent.", "system.", "user."];
+const OTHER_EVENTS: &[&str] = &[
+    "abort",
+    "assistant.",
+    "hook.start",
+    "permission.",
+    "session.",
+    "subagent.",
+    "system.",
+    "tool.execution_partial_result",
+    "tool.execution_progress",
+    "tool.user_requested",
+    "user.",
+];
 
 #[derive(Debug, Default)]
 struct Copilot {
@@ -153,9 +166,10 @@ impl LineReader for Copilot {
                     }
                     // The tool ran and returned an error.
                     Some(false) => Outcome::Ran,
-                    None => return Err(Odd::Broken),
+                    None => Outcome::Unknown,
                 };
                 found.outcome(agent, id, outcome);
+                known_status(outcome, None)?;
             }
             "hook.end" => {
                 let data = data()?;
@@ -170,7 +184,7 @@ impl LineReader for Copilot {
                 }
             }
             other if OTHER_EVENTS.iter().any(|start| other.starts_with(start)) => {}
-            other => return Err(Odd::Unknown(other.to_owned())),
+            other => return Err(unknown_line(other, other.starts_with("tool."))),
         }
         Ok(())
     }

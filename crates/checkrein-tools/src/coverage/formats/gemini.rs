@@ -8,10 +8,10 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::super::builder::{Builder, NewCall, Odd, time};
+use super::super::builder::{Builder, NewCall, Odd, known_status, time, unknown_line};
 use super::super::call::{Outcome, Subagent};
 use super::super::places::Root;
-use super::{Format, LineReader, Reader};
+use super::{Format, LineReader, MILLISECONDS, Reader, SubagentRecords};
 
 pub(super) const FORMAT: Format = Format {
     agent: "gemini",
@@ -24,11 +24,19 @@ pub(super) const FORMAT: Format = Format {
     }],
     versions: &["chat lines"],
     tools: &[],
+    subagent_records: SubagentRecords::Unnamed,
+    time_unit: MILLISECONDS,
     reader: Reader::Lines(|| Box::<Gemini>::default()),
 };
 
 /// Kinds of messages without tool calls.
 const OTHER_MESSAGES: &[&str] = &["error", "info", "user", "warning"];
+
+/// Start of the result of a call that a hook denied.
+const BLOCKED: &str = "Tool execution blocked: ";
+
+/// Statuses of calls without a result.
+const PENDING: &[&str] = &["awaiting_approval", "executing", "running", "scheduled", "validating"];
 
 /// Number of activities from which the display of a sub-agent may be incomplete.
 const MANY_ACTIVITIES: usize = 50;
@@ -130,7 +138,7 @@ impl LineReader for Gemini {
         match row.kind.as_deref() {
             Some("gemini") => self.calls(&row, found),
             Some(other) if OTHER_MESSAGES.contains(&other) => Ok(()),
-            Some(other) => Err(Odd::Unknown(other.to_owned())),
+            Some(other) => Err(unknown_line(other, !row.tool_calls.is_empty())),
             None if row.set.is_some() || row.session_id.is_some() => Ok(()),
             None => Err(Odd::Unknown("line without a type".to_owned())),
         }
@@ -139,6 +147,7 @@ impl LineReader for Gemini {
 
 impl Gemini {
     fn calls(&mut self, row: &Row<'_>, found: &mut Builder) -> Result<(), Odd> {
+        let mut known = Ok(());
         for call in &row.tool_calls {
             let when = call.timestamp.as_deref().or(row.timestamp.as_deref()).and_then(time);
             if self.seen.insert(call.id.clone().into_owned()) {
@@ -151,12 +160,14 @@ impl Gemini {
                 });
             }
             let display = call.result_display.map_or("", RawValue::get);
-            found.outcome(None, &call.id, outcome(call.status.as_deref(), display));
+            let outcome = outcome(call.status.as_deref(), display.trim_start_matches('"'));
+            found.outcome(None, &call.id, outcome);
+            known = known.and(known_status(outcome, call.status.as_deref()));
             if call.agent_id.is_some() && display.starts_with('{') {
-                self.subagent(call, display, when, found)?;
+                known = known.and(self.subagent(call, display, when, found));
             }
         }
-        Ok(())
+        known
     }
 
     fn subagent(
@@ -174,6 +185,7 @@ impl Gemini {
             found.session.notes.push(format!("the file lists only recent calls of sub-agent `{kind}`"));
         }
         // The text of a denial follows its call.
+        let mut known = Ok(());
         let mut activities = progress.recent_activity.iter().peekable();
         while let Some(activity) = activities.next() {
             if activity.kind.as_deref() != Some("tool_call") {
@@ -191,21 +203,24 @@ impl Gemini {
                 subagent: Some(subagent.clone()),
             });
             let next = activities.peek().and_then(|next| next.content.as_deref()).unwrap_or_default();
+            let outcome = outcome(activity.status.as_deref(), next.trim_start_matches("Error: "));
             if let Some(call) = found.last() {
-                call.outcome = outcome(activity.status.as_deref(), next);
+                call.outcome = outcome;
             }
+            known = known.and(known_status(outcome, activity.status.as_deref()));
         }
-        Ok(())
+        known
     }
 }
 
 fn outcome(status: Option<&str>, display: &str) -> Outcome {
     match status {
-        Some("success") => Outcome::Ran,
+        Some("success" | "completed") => Outcome::Ran,
         Some("cancelled") => Outcome::Denied,
-        Some("error") if display.contains("Tool execution blocked: ") => Outcome::Denied,
+        Some("error") if display.starts_with(BLOCKED) => Outcome::Denied,
         // The tool ran and returned an error, or its result was blocked.
         Some("error") => Outcome::Ran,
-        _ => Outcome::Pending,
+        Some(status) if PENDING.contains(&status) => Outcome::Pending,
+        _ => Outcome::Unknown,
     }
 }

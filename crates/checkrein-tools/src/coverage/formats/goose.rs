@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::super::builder::{Builder, NewCall, Odd};
+use super::super::builder::{Builder, NewCall, Odd, known_status};
 use super::super::call::{Outcome, Session};
 use super::{Format, sqlite};
 
@@ -130,15 +130,14 @@ fn message(content: &str, time: Option<jiff::Timestamp>, found: &mut Builder) ->
                         .trim_start_matches(|c: char| c.is_ascii_digit() || "\"-: ".contains(c))
                         .starts_with(DENIED)
                 });
-                found.outcome(
-                    None,
-                    id,
-                    match &*result.status {
-                        "success" => Outcome::Ran,
-                        _ if is_denied => Outcome::Denied,
-                        _ => Outcome::Failed,
-                    },
-                );
+                let outcome = match &*result.status {
+                    "success" => Outcome::Ran,
+                    "error" if is_denied => Outcome::Denied,
+                    "error" => Outcome::Failed,
+                    _ => Outcome::Unknown,
+                };
+                found.outcome(None, id, outcome);
+                unknown = unknown.and(known_status(outcome, Some(&result.status)));
             }
             other if OTHER_CONTENT.contains(&other) => {}
             other => unknown = Err(Odd::UnknownBlock(format!("content {other}"))),

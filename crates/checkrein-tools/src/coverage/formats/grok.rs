@@ -12,11 +12,11 @@ use checkrein::internal::regular_file;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::super::builder::{Builder, NewCall, Odd, millis, time};
+use super::super::builder::{Builder, NewCall, Odd, millis, time, unknown_line};
 use super::super::call::Outcome;
 use super::super::lines::{self, Line};
 use super::super::places::Root;
-use super::{Format, LineReader, Reader};
+use super::{Format, LineReader, MILLISECONDS, Reader, SubagentRecords};
 
 pub(super) const FORMAT: Format = Format {
     agent: "grok",
@@ -29,6 +29,8 @@ pub(super) const FORMAT: Format = Format {
     }],
     versions: &["chat 1"],
     tools: &[],
+    subagent_records: SubagentRecords::Unnamed,
+    time_unit: MILLISECONDS,
     reader: Reader::Lines(|| Box::<Grok>::default()),
 };
 
@@ -179,7 +181,7 @@ impl LineReader for Grok {
                 );
             }
             other if OTHER_LINES.contains(&other) => {}
-            other => return Err(Odd::Unknown(other.to_owned())),
+            other => return Err(unknown_line(other, row.tool_call_id.is_some() || !row.tool_calls.is_empty())),
         }
         Ok(())
     }

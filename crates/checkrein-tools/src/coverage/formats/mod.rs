@@ -17,11 +17,13 @@ mod qwen;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
+use std::fs::Metadata;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use checkrein::internal::regular_file;
+use jiff::SignedDuration;
 
 use super::builder::{Builder, Odd};
 use super::call::Session;
@@ -37,6 +39,10 @@ const MAX_HEAD: u64 = 256 << 10;
 /// Maximum number of paths with problems that are listed.
 const MAX_PROBLEMS: usize = 20;
 
+/// Units of times.
+const MILLISECONDS: SignedDuration = SignedDuration::from_millis(1);
+const SECONDS: SignedDuration = SignedDuration::from_secs(1);
+
 /// Format of an agent's session files.
 #[derive(Debug)]
 pub struct Format {
@@ -50,7 +56,22 @@ pub struct Format {
     pub(super) versions: &'static [&'static str],
     /// Names of tools in the files, with their names in hooks, where they differ.
     pub(super) tools: &'static [(&'static str, &'static str)],
+    /// Sub-agents in records.
+    pub(super) subagent_records: SubagentRecords,
+    /// Unit of the times in the files.
+    pub(super) time_unit: SignedDuration,
     pub(super) reader: Reader,
+}
+
+/// Way in which the hooks of an agent name the sub-agent that makes a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SubagentRecords {
+    /// Hooks get the id of the sub-agent, as it is in the files.
+    Named,
+    /// Hooks get the id of the sub-agent as the session.
+    OwnSession,
+    /// Hooks get no id of the sub-agent, or it is not known if they get one.
+    Unnamed,
 }
 
 /// Reader of a file.
@@ -100,10 +121,13 @@ const OPENCODE: Format = Format {
         below_home: ".local/share/opencode",
         variable: Some("XDG_DATA_HOME"),
         below_variable: "opencode",
-        patterns: &["opencode.db"],
+        // Each release channel has its own database.
+        patterns: &["opencode.db", "opencode-*.db"],
     }],
     versions: &["0.", "1.", "2."],
     tools: &[],
+    subagent_records: SubagentRecords::OwnSession,
+    time_unit: MILLISECONDS,
     #[cfg(feature = "sqlite")]
     reader: Reader::Database(opencode::read),
     #[cfg(not(feature = "sqlite"))]
@@ -121,6 +145,8 @@ const GOOSE: Format = Format {
     }],
     versions: &["schema "],
     tools: &[],
+    subagent_records: SubagentRecords::Unnamed,
+    time_unit: SECONDS,
     #[cfg(feature = "sqlite")]
     reader: Reader::Database(goose::read),
     #[cfg(not(feature = "sqlite"))]
@@ -150,16 +176,29 @@ impl Format {
                 let found = places::find(&directory, pattern);
                 all.problems.extend(found.problems);
                 for path in found.files {
-                    let changed = path.symlink_metadata().and_then(|metadata| metadata.modified()).ok();
-                    let is_old = since.zip(changed).is_some_and(|(since, changed)| changed < since);
+                    let is_old = since.zip(self.changed(&path)).is_some_and(|(since, changed)| changed < since);
                     if !is_old {
                         merge(&mut all.sessions, self.read_file(&path, None));
                     }
                 }
             }
         }
+        all.sessions.iter_mut().for_each(Session::name_subagents);
+        // A place can fit several patterns.
+        all.problems.sort();
+        all.problems.dedup();
         all.problems.truncate(MAX_PROBLEMS);
         all
+    }
+
+    /// Returns the time of the last change of a file.
+    fn changed(&self, path: &Path) -> Option<SystemTime> {
+        let file = changed(path);
+        match &self.reader {
+            // Recent rows may be in the log only, until a checkpoint.
+            Reader::Database(_) => file.max(changed(&beside(path, "-wal"))),
+            _ => file,
+        }
     }
 
     /// Reads one file, or only its last bytes.
@@ -261,6 +300,31 @@ impl Format {
     }
 }
 
+/// Returns the path of a file beside another one, such as the log of a database.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// Returns the time of the last change of a file. Programs can set back the time of the content, but not that of the file's state.
+fn changed(path: &Path) -> Option<SystemTime> {
+    let metadata = path.symlink_metadata().ok()?;
+    metadata.modified().ok().max(state_changed(&metadata))
+}
+
+#[cfg(unix)]
+fn state_changed(metadata: &Metadata) -> Option<SystemTime> {
+    use std::os::unix::fs::MetadataExt as _;
+    let since_epoch = std::time::Duration::from_secs(u64::try_from(metadata.ctime()).ok()?);
+    SystemTime::UNIX_EPOCH.checked_add(since_epoch)
+}
+
+#[cfg(not(unix))]
+fn state_changed(_: &Metadata) -> Option<SystemTime> {
+    None
+}
+
 fn read_all_lines(
     file: impl std::io::Read,
     reader: &mut dyn LineReader,
@@ -305,6 +369,7 @@ fn merge(all: &mut Vec<Session>, more: Vec<Session>) {
         have.surface = have.surface.take().or(session.surface);
         have.started = have.started.take().or(session.started);
         have.notes.extend(session.notes);
+        have.subagent_kinds.extend(session.subagent_kinds);
         for kind in session.unknown_kinds {
             if !have.unknown_kinds.contains(&kind) {
                 have.unknown_kinds.push(kind);

@@ -9,7 +9,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::super::builder::{Builder, NewCall, Odd, millis, name};
+use super::super::builder::{Builder, NewCall, Odd, known_status, millis, name};
 use super::super::call::{Outcome, Session, Subagent};
 use super::{Format, sqlite};
 
@@ -134,10 +134,10 @@ fn part(data: &str, about: &About, found: &mut Builder) -> Result<(), Odd> {
                 "error" if state.error.is_some_and(|error| error.get().starts_with(DENIED)) => Outcome::Denied,
                 "error" => Outcome::Failed,
                 "pending" | "running" => Outcome::Pending,
-                other => return Err(Odd::Unknown(format!("tool status {other}"))),
+                _ => Outcome::Unknown,
             };
             found.outcome(agent.as_deref(), id, outcome);
-            Ok(())
+            known_status(outcome, Some(&state.status))
         }
         other if OTHER_PARTS.contains(&other) => Ok(()),
         other => Err(Odd::UnknownBlock(format!("part {other}"))),

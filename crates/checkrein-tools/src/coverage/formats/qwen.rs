@@ -7,10 +7,10 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::super::builder::{Builder, NewCall, Odd, time};
+use super::super::builder::{Builder, NewCall, Odd, known_status, time, unknown_line};
 use super::super::call::{Outcome, Subagent};
 use super::super::places::Root;
-use super::{Format, LineReader, Reader};
+use super::{Format, LineReader, MILLISECONDS, Reader, SubagentRecords};
 
 pub(super) const FORMAT: Format = Format {
     agent: "qwen",
@@ -18,6 +18,8 @@ pub(super) const FORMAT: Format = Format {
     roots: &[Root { below_home: ".qwen", variable: None, below_variable: "", patterns: &["projects/*/chats/*.jsonl"] }],
     versions: &["0."],
     tools: &[],
+    subagent_records: SubagentRecords::Unnamed,
+    time_unit: MILLISECONDS,
     reader: Reader::Lines(|| Box::new(Qwen)),
 };
 
@@ -138,12 +140,13 @@ impl LineReader for Qwen {
             "tool_result" => {
                 let result: CallResult<'_> = serde_json::from_str(row.tool_call_result.ok_or(Odd::Broken)?.get())?;
                 let parts = [&result.status, &result.execution_status, &result.error_type];
-                found.outcome(None, &result.call_id, outcome(parts.map(|part| part.as_deref())));
-                Ok(())
+                let outcome = outcome(parts.map(|part| part.as_deref()));
+                found.outcome(None, &result.call_id, outcome);
+                known_status(outcome, result.status.as_deref())
             }
             "system" => telemetry(&row, found),
             other if OTHER_LINES.contains(&other) => Ok(()),
-            other => Err(Odd::Unknown(other.to_owned())),
+            other => Err(unknown_line(other, row.message.is_some() || row.tool_call_result.is_some())),
         }
     }
 }
@@ -167,8 +170,9 @@ fn telemetry(row: &Row<'_>, found: &mut Builder) -> Result<(), Odd> {
         subagent: Some(Subagent { id: Some(agent.to_owned()), kind: kind(agent) }),
     });
     let parts = [&event.status, &event.execution_status, &event.error_type];
-    found.outcome(Some(agent), id, outcome(parts.map(|part| part.as_deref())));
-    Ok(())
+    let outcome = outcome(parts.map(|part| part.as_deref()));
+    found.outcome(Some(agent), id, outcome);
+    known_status(outcome, event.status.as_deref())
 }
 
 /// Returns the type of a sub-agent: its id without the id of the call that started it.
@@ -182,6 +186,6 @@ fn outcome(parts: [Option<&str>; 3]) -> Outcome {
         [_, Some("not_started"), Some("invalid_tool_params" | "tool_not_registered")] => Outcome::Rejected,
         [_, Some("not_started"), _] | [_, _, Some("execution_denied")] | [Some("cancelled"), ..] => Outcome::Denied,
         [Some("success" | "error"), ..] => Outcome::Ran,
-        _ => Outcome::Pending,
+        _ => Outcome::Unknown,
     }
 }

@@ -1,6 +1,7 @@
 //! Read-only access to the databases of agents.
 
 use std::collections::HashMap;
+use std::io::Read;
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
@@ -11,6 +12,7 @@ use rusqlite::{Connection, OpenFlags, Row};
 use super::super::builder::Builder;
 use super::super::call::Session;
 use super::super::lines::MAX_LINE;
+use super::beside;
 
 /// Longest wait for an agent that writes.
 const BUSY: Duration = Duration::from_secs(2);
@@ -20,6 +22,12 @@ const MAX_TIME: Duration = Duration::from_secs(30);
 
 /// Maximum number of rows of one query.
 const MAX_ROWS: usize = 1_000_000;
+
+/// Ends of the names of files that SQLite opens beside a database.
+const COMPANIONS: &[&str] = &["-journal", "-wal", "-shm"];
+
+/// Version of the format in which changes go to a log first, at byte 19 of a database.
+const WRITE_AHEAD: u8 = 2;
 
 /// Maximum number of sessions of one database.
 const MAX_SESSIONS: usize = 20_000;
@@ -32,13 +40,25 @@ pub(super) struct Database {
 }
 
 impl Database {
-    /// Opens a database. Nothing is written: no journal is rolled back and no file is created.
+    /// Opens a database. Nothing is written into it, and no journal is rolled back. If an agent left its log, SQLite adds an index to it.
     pub(super) fn open(path: &Path) -> Result<Self, String> {
-        // SQLite opens by path, so the type is checked before.
-        regular_file::open_no_link(path).map_err(|error| error.to_string())?;
+        // SQLite opens by path, so the types are checked before.
+        let mut file = regular_file::open_no_link(path).map_err(|error| error.to_string())?;
+        for suffix in COMPANIONS {
+            let companion = beside(path, suffix);
+            if companion.symlink_metadata().is_ok_and(|metadata| !metadata.is_file()) {
+                return Err(format!("{} is not a regular file, so the database is not read", companion.display()));
+            }
+        }
         let flags =
             OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-        let connection = Connection::open_with_flags(path, flags).map_err(|error| error.to_string())?;
+        let has_log = || beside(path, "-wal").symlink_metadata().is_ok();
+        let connection = match is_write_ahead(&mut file) && !has_log() {
+            // No program has the database open. SQLite would create a log and an index for it.
+            true => Connection::open_with_flags(immutable(path), flags | OpenFlags::SQLITE_OPEN_URI),
+            false => Connection::open_with_flags(path, flags),
+        }
+        .map_err(|error| error.to_string())?;
         connection.busy_timeout(BUSY).map_err(|error| error.to_string())?;
         // A database is untrusted: its schema must not run functions, and its cache is bounded.
         for pragma in
@@ -130,6 +150,26 @@ impl Database {
     }
 }
 
+/// Returns `true` if the header of a database says that its changes go to a log first.
+fn is_write_ahead(file: &mut impl Read) -> bool {
+    let mut header = [0; 20];
+    file.read_exact(&mut header).is_ok() && header[19] == WRITE_AHEAD
+}
+
+/// Returns the URI of a database that does not change while it is read.
+fn immutable(path: &Path) -> String {
+    let mut uri = "file:".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' => uri.push(char::from(*byte)),
+            byte if byte.is_ascii_alphanumeric() => uri.push(char::from(*byte)),
+            byte => uri.push_str(&format!("%{byte:02x}")),
+        }
+    }
+    uri.push_str("?immutable=1");
+    uri
+}
+
 /// Sessions of a database, in its order.
 #[derive(Default)]
 pub(super) struct Sessions {
@@ -156,9 +196,15 @@ impl Sessions {
 
 #[cfg(test)]
 mod tests {
+    use checkrein::audit::AuditLog;
+
     use super::super::super::call::Outcome;
+    use super::super::super::places::Places;
+    use super::super::super::report::{Filter, Report};
+    use super::super::super::settings::Setup;
     use super::super::Format;
     use super::*;
+    use crate::decision_log::DecisionLog;
 
     fn database(sql: &str) -> tempfile::NamedTempFile {
         let file = tempfile::NamedTempFile::new().unwrap();
@@ -207,7 +253,7 @@ mod tests {
         assert_eq!((sessions.len(), sessions[0].id.as_str()), (1, "20261115_1"));
         let call = &sessions[0].calls[0];
         assert_eq!(
-            (call.tool.as_str(), call.outcome, call.command.as_deref()),
+            (&*call.tool, call.outcome, call.command.as_deref()),
             ("developer__shell", Outcome::Ran, Some("ls"))
         );
     }
@@ -246,6 +292,87 @@ mod tests {
     }
 
     #[test]
+    fn statuses_that_are_not_known_are_unknown_results() {
+        let sessions = read("opencode", &OPENCODE.replace("\"completed\"", "\"finished\""));
+        assert_eq!((sessions[0].calls[0].outcome, sessions[0].unknown_blocks), (Outcome::Unknown, 1), "{sessions:?}");
+        let sessions =
+            read("goose", &GOOSE.replace("toolResult\":{\"status\":\"success\"", "toolResult\":{\"status\":\"ok\""));
+        assert_eq!(sessions[0].calls[0].outcome, Outcome::Unknown, "{sessions:?}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn special_files_beside_a_database_are_not_opened() {
+        for suffix in ["-journal", "-wal", "-shm"] {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("sessions.db");
+            Connection::open(&path).unwrap().execute_batch(GOOSE).unwrap();
+            let beside = dir.path().join(format!("sessions.db{suffix}"));
+            rustix::fs::mkfifoat(rustix::fs::CWD, &beside, rustix::fs::Mode::RWXU).unwrap();
+            let sessions = Format::of("goose").unwrap().read_file(&path, None);
+            let problem = sessions[0].problem.as_deref().unwrap_or_default();
+            assert!(problem.contains(&format!("sessions.db{suffix}")), "{sessions:?}");
+        }
+    }
+
+    #[test]
+    fn changes_are_recent_although_the_time_of_a_database_is_old() {
+        let home = tempfile::tempdir().unwrap();
+        let dir = home.path().join(".local/share/opencode");
+        std::fs::create_dir_all(&dir).unwrap();
+        let connection = Connection::open(dir.join("opencode.db")).unwrap();
+        connection.execute_batch("PRAGMA journal_mode = wal; CREATE TABLE x (y)").unwrap();
+        connection.execute_batch("PRAGMA wal_checkpoint(truncate)").unwrap();
+        connection.execute_batch(OPENCODE).unwrap();
+        let old = std::time::SystemTime::now() - Duration::from_secs(3600);
+        std::fs::File::options().write(true).open(dir.join("opencode.db")).unwrap().set_modified(old).unwrap();
+        let since = Some(std::time::SystemTime::now() - Duration::from_secs(600));
+        let found = Format::of("opencode").unwrap().read_all(&Places::in_home(home.path()), since);
+        assert_eq!(found.sessions.len(), 2, "{found:?}");
+    }
+
+    /// goose writes whole seconds, so a call can look older than the event before it.
+    #[test]
+    fn times_in_whole_seconds_are_not_before_the_first_event() {
+        let home = tempfile::tempdir().unwrap();
+        let dir = home.path().join(".local/share/goose/sessions");
+        std::fs::create_dir_all(&dir).unwrap();
+        Connection::open(dir.join("sessions.db")).unwrap().execute_batch(GOOSE).unwrap();
+        let code = |first: &str| {
+            let state = tempfile::tempdir().unwrap();
+            let log = DecisionLog::in_state_directory(state.path());
+            std::fs::create_dir_all(log.path().parent().unwrap()).unwrap();
+            let line = |more: &str| format!("{{\"time\":\"{first}\",\"verdict\":\"no_opinion\",\"us\":1,{more}}}\n");
+            let start = line("\"kind\":\"start\"");
+            let event = line(
+                r#""agent":"goose","session":"20261115_1","event":"pre_tool_use","tool":"developer__shell","call":"x""#,
+            );
+            std::fs::write(log.path(), start + &event).unwrap();
+            let audit = AuditLog::new(state.path().join("audit.jsonl"));
+            let setup = Setup { log_is_on: true, installer: None };
+            let report = Report::look(&Places::in_home(home.path()), &log, &audit, &Filter::default(), &setup).unwrap();
+            report.calls[0].reason.clone().unwrap().code
+        };
+        // The call was made in the second 2026-11-15T20:20:11.
+        let call = jiff::Timestamp::from_second(1_794_774_011).unwrap();
+        assert_eq!(code(&(call + Duration::from_millis(300)).to_string()), "call_unseen");
+        assert_eq!(code(&(call + Duration::from_secs(1)).to_string()), "before_first_event");
+    }
+
+    #[test]
+    fn databases_of_channels_are_read() {
+        let home = tempfile::tempdir().unwrap();
+        let dir = home.path().join(".local/share/opencode");
+        std::fs::create_dir_all(&dir).unwrap();
+        for name in ["opencode.db", "opencode-dev.db"] {
+            let sql = OPENCODE.replace("ses_", name);
+            Connection::open(dir.join(name)).unwrap().execute_batch(&sql).unwrap();
+        }
+        let found = Format::of("opencode").unwrap().read_all(&Places::in_home(home.path()), None);
+        assert_eq!(found.sessions.len(), 4, "{found:?}");
+    }
+
+    #[test]
     fn views_and_generated_columns_are_not_read() {
         let endless =
             "CREATE TABLE session (id TEXT, version TEXT, directory TEXT, parent_id TEXT, time_created INTEGER);
@@ -260,13 +387,35 @@ mod tests {
         assert!(sessions[0].problem.as_deref().unwrap().contains("`part.data`"), "{sessions:?}");
     }
 
+    /// Names and content of all files in a directory.
+    fn files(dir: &Path) -> Vec<(String, Vec<u8>)> {
+        let entry = |entry: std::fs::DirEntry| {
+            (entry.file_name().to_string_lossy().into_owned(), std::fs::read(entry.path()).unwrap())
+        };
+        let mut found: Vec<_> = std::fs::read_dir(dir).unwrap().map(|found| entry(found.unwrap())).collect();
+        found.sort();
+        found
+    }
+
     #[test]
     fn reading_changes_nothing() {
-        let file = database(OPENCODE);
-        let before = std::fs::read(file.path()).unwrap();
-        let _ = Format::of("opencode").unwrap().read_file(file.path(), None);
-        assert_eq!(std::fs::read(file.path()).unwrap(), before);
-        let database = Database::open(file.path()).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a database?mode=rw#1%20.db");
+        for mode in ["delete", "wal"] {
+            let connection = Connection::open(&path).unwrap();
+            connection
+                .execute_batch(&format!(
+                    "PRAGMA journal_mode = {mode}; DROP TABLE IF EXISTS session; DROP TABLE IF EXISTS part; {OPENCODE}"
+                ))
+                .unwrap();
+            // The last connection removes the log.
+            drop(connection);
+            let before = files(dir.path());
+            let sessions = Format::of("opencode").unwrap().read_file(&path, None);
+            assert_eq!((sessions.len(), before.len()), (2, 1), "{mode}: {sessions:?}");
+            assert!(files(dir.path()) == before, "{mode}");
+        }
+        let database = Database::open(&path).unwrap();
         assert!(database.connection.execute_batch("DELETE FROM part").is_err());
     }
 }
