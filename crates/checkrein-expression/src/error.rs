@@ -146,6 +146,16 @@ pub enum Problem {
         /// Type of the right side.
         right: String,
     },
+    /// The branches of a condition, or the elements of a list, have different types.
+    #[error("{what} have different types: {left} and {right}")]
+    DifferentTypes {
+        /// Name of the parts.
+        what: &'static str,
+        /// Type of the first part.
+        left: String,
+        /// Type of another part.
+        right: String,
+    },
     /// A comparison has the same result for every event.
     #[error("this comparison is always {result}: {reason}")]
     Constant {
