@@ -147,14 +147,12 @@ pub enum Problem {
         right: String,
     },
     /// The branches of a condition, or the elements of a list, have different types.
-    #[error("{what} have different types: {left} and {right}")]
+    #[error("{what} have different types: {types}")]
     DifferentTypes {
         /// Name of the parts.
         what: &'static str,
-        /// Type of the first part.
-        left: String,
-        /// Type of another part.
-        right: String,
+        /// Two of the types.
+        types: String,
     },
     /// A comparison has the same result for every event.
     #[error("this comparison is always {result}: {reason}")]

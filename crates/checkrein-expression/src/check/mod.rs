@@ -362,8 +362,8 @@ fn constant_value(checked: &Node) -> Option<Value> {
 
 /// Returns a type that accepts two parts of an expression.
 fn joined(span: Span, what: &'static str, left: Type, right: Type) -> Result<Type, Error> {
-    let names = (left.to_string(), right.to_string());
-    left.join(right).ok_or_else(|| Error::new(span, Problem::DifferentTypes { what, left: names.0, right: names.1 }))
+    let types = format!("{left} and {right}");
+    left.join(right).ok_or_else(|| Error::new(span, Problem::DifferentTypes { what, types }))
 }
 
 fn wrong_type(span: Span, expected: &Type, found: &Type) -> Error {
