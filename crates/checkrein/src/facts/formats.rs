@@ -137,6 +137,9 @@ pub(super) static BRANCH: Format = Format {
 /// Absolute path, or a pattern for one.
 pub(super) static ABSOLUTE: Format = Format {
     fit: |text| {
+        if text == "~" {
+            return Fit::Never("it is absolute: compare with `home`".to_owned());
+        }
         if let Some(rest) = text.strip_prefix("~/") {
             return Fit::Never(format!("it is absolute: write `home + \"/{rest}\"`, or use `in_home` and `name`"));
         }
