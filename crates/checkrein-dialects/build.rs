@@ -15,7 +15,7 @@ fn main() -> Result<(), Failed> {
     let mut files: Vec<_> =
         fs::read_dir(&directory)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
     files.retain(|path| path.extension().is_some_and(|extension| extension == "yaml"));
-    files.sort();
+    files.sort_by_key(|path| path.file_stem().map(std::ffi::OsStr::to_owned));
     let mut table = String::from("/// All packs, sorted by name.\npub static ALL: &[Pack] = &[\n");
     for path in files {
         println!("cargo::rerun-if-changed={}", path.display());

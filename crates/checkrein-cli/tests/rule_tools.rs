@@ -144,6 +144,28 @@ fn condition_proves_facts_for_the_texts() {
 fn values_that_a_fact_never_has_are_reported() {
     for (when, code, text) in [
         ("event == \"PreToolUse\"", 1, "its name is `pre_tool_use`"),
+        ("paths.exists(p, p.ext == \".md\")", 1, "it has no dot: write \"md\""),
+        ("paths.exists(p, p.name == \"src/x\")", 1, "it is the last part: write \"x\""),
+        ("paths.exists(p, p.abs == \"~/.bashrc\")", 1, "it is absolute: write `home + \"/.bashrc\"`"),
+        ("paths.exists(p, p.abs.startsWith(\"~/\"))", 1, "it is absolute"),
+        ("paths.exists(p, p.abs.under(\"~/.ssh\"))", 1, "it is absolute"),
+        ("paths.exists(p, p.abs.globs(\"src/**\"))", 1, "a pattern such as \"**/src/**\""),
+        ("cwd.under(\"src\")", 1, "it is absolute: write `project + \"/src\"`"),
+        ("commands.exists(c, \"build\" in c.targets)", 1, "it is absolute"),
+        ("commands.exists(c, \"--force\" in c.args)", 0, "options are in `flags`"),
+        ("commands.exists(c, c.subcommand == \"git push\")", 0, "it is without the program: write \"push\""),
+        ("commands.exists(c, c.subcommand == \"--force\")", 1, "options are in `flags`"),
+        ("commands.exists(c, \"refs/heads/main\" in c.git.targets)", 1, "write \"main\""),
+        ("commands.exists(c, c.program.upper() == \"git\")", 1, "write it in upper case"),
+        ("commands.exists(c, c.program in [])", 1, "the list is empty"),
+        ("commands.exists(c, c.program == \"git \")", 1, "write \"git\""),
+        ("commands.exists(c, c.wrappers.exists(w, w == \"/usr/bin/sudo\"))", 1, "write \"sudo\""),
+        ("net.exists(n, n.host == \"GitHub.com\")", 1, "it is in lower case: write \"github.com\""),
+        ("net.exists(n, n.scheme == \"https://\")", 1, "write \"https\""),
+        ("net.exists(n, n.port > 65535)", 1, "`n.port` is from 0 to 65535"),
+        ("now.date == \"18.11.2026\"", 1, "write a date as year, month and day"),
+        ("history.repeats < 0", 1, "`history.repeats` is from 0"),
+        ("tool.common_name == \"run_shell_command\"", 0, "it is the name that all agents share: write `Bash`"),
         ("now.hour > 30", 1, "`now.hour` is from 0 to 23"),
         ("now.minute == 60", 1, "`now.minute` is from 0 to 59"),
         ("commands.exists(c, c.program == \"/usr/bin/git\")", 1, "write \"git\", or compare `path`"),
@@ -163,6 +185,10 @@ fn values_that_a_fact_never_has_are_reported() {
         "commands.exists(c, c.program == \"find\" && (\"-delete\" in c.flags || \"-exec\" in c.flags))",
         "tool.common_name in [\"Bash\", \"mcp__x__y\"] && history.count(\"run_shell_command\") > 1",
         "commands.exists(c, c.program == \"java\" && \"-jar\" in c.flags)",
+        "paths.exists(p, p.abs.globs(\"**/src/**\") || p.abs.under(home + \"/.ssh\") || p.abs == \"/etc/hosts\")",
+        "paths.exists(p, p.ext in [\"md\", \"\"] || p.name.globs(\".env*\") || p.path == \"~/x\")",
+        "commands.exists(c, c.subcommand in [\"push\", \"system prune\"] || \"-\" in c.args || \"origin/main\" in c.git.targets)",
+        "net.exists(n, n.host.endsWith(\".test\") || n.scheme == \"\" || n.port == 0) || now.date == \"2026-11-18\"",
     ] {
         let ran = check(&rule(when));
         assert!(ran.code == 0 && !ran.stdout.contains("unlikely"), "{when}: {ran:?}");
@@ -245,6 +271,85 @@ fn try_names_the_rules_without_a_decision() {
     }
     let ran = user(hooks).run(&["try", "git", "push", "-f"]);
     assert!(ran.code == 64 && ran.stderr.contains("put the whole command in quotes"), "{ran:?}");
+}
+
+#[test]
+fn test_reports_the_rules_without_both_kinds_of_cases() {
+    let hooks = r#"hooks:
+  - { id: none, when: 'tool.name == "Bash"', deny: no }
+  - { id: fires, when: 'tool.name == "Bash"', deny: no, tests: [{ command: ls, want: deny }] }
+  - { id: quiet, when: 'tool.name == "Bash"', deny: no, tests: [{ url: "https://x.test", want: none }] }
+  - id: both
+    when: tool.name == "Bash"
+    deny: no
+    tests: [{ command: ls, want: deny }, { url: "https://x.test", want: none }]
+"#;
+    let place = user(hooks);
+    let ran = place.run(&["test"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    for text in [
+        "4 rules: 1 with a case that applies and one that does not",
+        "untested none: no cases (DIR/home/.config/checkrein/hooks.yaml:2)",
+        "untested fires: no case in which it does not apply",
+        "untested quiet: no case in which it applies",
+    ] {
+        assert!(ran.stdout.contains(text), "{text}: {ran:?}");
+    }
+    assert!(!ran.stdout.contains("untested both"), "{ran:?}");
+    let (code, json) = place.run_json(&["test", "--json"]);
+    let rules: Vec<_> = json["rules"].as_array().unwrap().iter().collect();
+    assert_eq!((code, rules.len()), (0, 4), "{json:#}");
+    assert_eq!(
+        (&rules[1]["rule"], &rules[1]["applies"], &rules[1]["silent"]),
+        (&json!("fires"), &json!(true), &json!(false))
+    );
+    // A part of the cases says nothing about the rules.
+    assert!(!place.run(&["test", "--filter", "fires"]).stdout.contains("rules:"));
+}
+
+#[test]
+fn summary_of_test_has_the_whole_error() {
+    let ran = user(&TESTED.replace("command: git status, want", "command: git status, wnat")).run(&["test"]);
+    let summary: Vec<_> = ran.stdout.lines().filter(|line| line.trim_start().starts_with("failed ")).collect();
+    assert!(ran.code == 1 && summary.len() == 1, "{ran:?}");
+    assert!(summary[0].contains("unknown key `wnat`; did you mean `want`?"), "{ran:?}");
+}
+
+#[test]
+fn gates_that_apply_once_and_allows_for_empty_lists_are_reported() {
+    for (hook, code) in [
+        ("once: true, when: 'tool.name == \"Bash\"', deny: no", "once-gate"),
+        ("once: true, when: 'tool.name == \"Bash\"', context: hi", ""),
+        ("once: true, event: Stop, when: 'agent == \"claude\"', message: hi", ""),
+        ("when: 'commands.all(c, c.program == \"ls\")', allow: yes", "empty-allow"),
+        ("vars: { safe: 'paths.all(p, p.in_project)' }, when: vars.safe, allow: yes", "empty-allow"),
+        ("when: 'commands.size() > 0 && commands.all(c, c.program == \"ls\")', allow: yes", ""),
+        ("when: 'tool.kind == \"execute\" && commands.all(c, c.program == \"ls\")', allow: yes", ""),
+        ("matcher: Bash, when: 'commands.all(c, c.program == \"ls\")', allow: yes", ""),
+        ("when: 'commands.all(c, c.program != \"rm\")', context: hi", ""),
+    ] {
+        let ran = check(&format!("hooks: [{{ id: x, {hook} }}]"));
+        for own in ["once-gate", "empty-allow"] {
+            assert_eq!(ran.stdout.contains(&format!("warning[{own}]")), own == code, "{hook}: {ran:?}");
+        }
+    }
+}
+
+#[test]
+fn errors_of_toml_files_have_their_places() {
+    let place = Place::untrusted(&[(
+        "e.toml",
+        "[[hooks]]\nid = \"r\"\nwhen = \"commands.exists(c, c.subcomand == 1)\"\ndeny = \"x\"\n",
+    )]);
+    let ran = place.run(&["check", "e.toml"]);
+    assert!(ran.stdout.contains("e.toml:3:30: error[bad-expression]"), "{ran:?}");
+}
+
+#[test]
+fn dry_run_of_one_rule_of_a_pack_names_the_rule() {
+    let ran = check("packs: [git]\noverride: { git.force-push: { dry_run: true } }\n");
+    assert!(ran.stdout.contains("hook `git.force-push`: it is a dry run"), "{ran:?}");
+    assert!(!ran.stdout.contains("pack `git`"), "{ran:?}");
 }
 
 #[test]

@@ -143,6 +143,66 @@ fn labels_and_counts_are_kept_for_a_session() {
 }
 
 #[test]
+fn once_applies_to_the_first_call_for_which_the_rule_holds() {
+    let place = user("hooks: [{ id: x, once: true, when: 'commands.exists(c, c.program == \"rm\")', deny: no }]");
+    let decisions = ["ls", "rm a", "rm a", "ls"].map(|line| decide(&place, line));
+    assert_eq!(decisions, ["", "deny", "", ""]);
+}
+
+#[test]
+fn label_of_a_denied_call_is_not_set() {
+    let read = "when: 'paths.exists(p, p.name == \".env\")'";
+    let later = "  - { id: later, when: 'history.seen(\"secret\")', ask: a secret was read }\n";
+    for (rules, wanted) in [
+        (format!("  - {{ id: reads, {read}, label: secret }}\n"), "ask"),
+        (format!("  - {{ id: reads, {read}, label: secret, deny: no }}\n"), ""),
+        (format!("  - {{ id: reads, {read}, label: secret }}\n  - {{ id: denies, {read}, deny: no }}\n"), ""),
+    ] {
+        let place = user(&format!("hooks:\n{rules}{later}"));
+        decide(&place, "cat .env");
+        assert_eq!(decide(&place, "ls"), wanted, "{rules}");
+        let ran = place.run(&["try", "cat .env", "--as", "claude"]);
+        assert_eq!(ran.stdout.contains("label `secret`"), wanted == "ask", "{rules}: {ran:?}");
+    }
+}
+
+#[test]
+fn quoted_words_of_a_rewrite_stay_words() {
+    let place = user(
+        "hooks: [{ id: x, when: 'commands.exists(c, c.program == \"rw\")', rewrite: { command: 'safe ${commands[0].args[0].quote()}' } }]",
+    );
+    let input = |command: &str| {
+        let answer: Value = serde_json::from_str(&sent(&place, "claude", &claude(command)).stdout).unwrap();
+        answer["hookSpecificOutput"].clone()
+    };
+    assert_eq!(input("rw 'a; rm -rf ~'")["updatedInput"]["command"], "safe 'a; rm -rf ~'");
+    assert_eq!(input("rw \"it's\"")["updatedInput"]["command"], r"safe 'it'\''s'");
+    assert_eq!(input("rw plain.txt")["updatedInput"]["command"], "safe plain.txt");
+    // Only the shell knows the word, so it cannot be quoted.
+    let answer = input("rw \"$X; rm -rf ~\"");
+    assert_eq!(answer["permissionDecision"], "deny", "{answer}");
+    assert!(answer["permissionDecisionReason"].as_str().unwrap().contains("is unknown"), "{answer}");
+}
+
+#[test]
+fn keys_of_rules_in_other_hooks_close_the_gate() {
+    let place = user("hooks: [{ id: x, event: PreToolUse, command: 'true', when: 'tool.name == \"Bash\"', deny: no }]");
+    let ran = place.run(&["check"]);
+    assert!(ran.code == 1 && ran.stdout.contains("error[rule-key]"), "{ran:?}");
+    assert_eq!(decide(&place, "ls"), "deny");
+}
+
+#[test]
+fn only_the_broken_half_of_an_entry_is_reported() {
+    let place =
+        user("hooks:\n  - { id: x, events: [PreToolUse, UserPromptSubmit], when: prompt == \"x\", deny: no }\n");
+    let ran = place.run(&["list"]);
+    assert!(ran.stdout.contains("blocks PreToolUse\n"), "{ran:?}");
+    let ran = place.run(&["check"]);
+    assert!(ran.stdout.contains("hooks.yaml:2:60: error[bad-expression]"), "{ran:?}");
+}
+
+#[test]
 fn rules_of_a_project_need_approval() {
     let place = Place::untrusted(&[(".checkrein/hooks.yaml", NO_PUSH)]);
     let ran = sent(&place, "claude", &claude("git push origin main"));
@@ -228,6 +288,9 @@ fn check_reports_bad_rules_with_their_places() {
         ("packs: [{ pack: git, except: [git.celan] }]".to_owned(), "1:31", "git.celan"),
         ("packs: [{ pack: git, set: { protectd: [a] } }]".to_owned(), "1:29", "protectd"),
         ("packs: [{ pack: git, set: { protected: main } }]".to_owned(), "1:40", "protected"),
+        ("packs: [{ pack: git, set: { protected: [main, 1] } }]".to_owned(), "1:47", "protected"),
+        ("packs: [{ pack: loops, set: { repeats: -5 } }]".to_owned(), "1:40", "whole number"),
+        ("packs: [{ pack: loops, set: { repeats: 1.5 } }]".to_owned(), "1:40", "whole number"),
         ("packs:\n  - { pack: git, except: [git.clean], deny: [git.clean] }".to_owned(), "2:45", "two adjustments"),
         ("packs:\n  - git\n  - git".to_owned(), "3:5", "listed twice"),
     ] {
@@ -271,6 +334,8 @@ fn check_reports_tests_that_cannot_run_and_effects_that_no_event_has() {
         ("PreToolUse", "rewrite: { command: ls }", 0),
         ("Stop", "deny: no", 0),
         ("SessionEnd", "message: bye", 0),
+        ("PostToolUse", "allow: yes", 1),
+        ("[PostToolUse, PreToolUse]", "allow: yes", 0),
     ] {
         assert_eq!(effects(event, effect), count, "{event} {effect}");
     }

@@ -172,7 +172,8 @@ fn questions_without_a_meaning_are_usage_errors() {
         (&["try", "--path", "x", "--event", "Stop"], "`Stop` has no tool"),
         (&["try", "ls", "--path", "x"], "cannot be used with"),
         (&["try", "ls", "--as", "claud"], "did you mean `claude`?"),
-        (&["try", "--tool", "Bahs", "ls"], "unknown tool `Bahs`; common names are `Bash`"),
+        (&["try", "--tool", "Bahs", "ls"], "unknown tool `Bahs`; did you mean `Bash`?"),
+        (&["try", "--tool", "Zzzz", "ls"], "unknown tool `Zzzz`; common names are `Bash`"),
         (&["try", "--tool", "Wrte", "--path", "x"], "unknown tool `Wrte`; did you mean `Write`?"),
         (&["try", "--tool", "Wrte", "--input", "{}"], "did you mean `Write`?"),
     ] {
@@ -206,4 +207,32 @@ fn deciding_rule_shows_the_deciding_part() {
     assert!(ran.stdout.contains("= unknown: "), "{}", ran.stdout);
     // Other calls have no part.
     assert!(!place.run(&["try", "git push origin fix", "--as", "claude"]).stdout.contains("because"));
+}
+
+/// checkrein refuses the call by itself: no hook failed.
+#[test]
+fn refusal_of_an_own_command_is_no_failure() {
+    let place = place();
+    let command = "checkrein approve 7KQ2M-9XDTR";
+    assert_eq!(place.run(&["try", command, "--as", "claude"]).code, 2);
+    let (code, json) = place.run_json(&["try", command, "--as", "claude", "--json"]);
+    assert_eq!((code, &json["agents"][0]["failed_closed"]), (2, &serde_json::json!(false)), "{json:#}");
+}
+
+#[test]
+fn decision_about_a_rewritten_call_is_not_explained_with_the_old_input() {
+    let place = Place::with(&[(
+        "home/.config/checkrein/hooks.yaml",
+        "hooks:\n  - { id: change, when: 'commands.exists(c, c.program == \"ls\")', rewrite: { command: rm -rf / } }\n  \
+         - { id: guard, when: 'commands.exists(c, c.program == \"rm\")', deny: no }\n",
+    )]);
+    let ran = place.run(&["try", "ls", "--as", "claude"]);
+    let wanted = "because its condition is true for the input that an earlier hook rewrote";
+    assert!(ran.code == 2 && ran.stdout.contains(wanted) && !ran.stdout.contains("= false"), "{ran:?}");
+}
+
+#[test]
+fn agent_with_an_own_event_for_mcp_tools_is_tried() {
+    let ran = place().run(&["try", "--tool", "mcp__files__list", "--input", "{}", "--as", "windsurf"]);
+    assert!(ran.code == 0 && ran.stdout.starts_with("windsurf  no opinion"), "{ran:?}");
 }

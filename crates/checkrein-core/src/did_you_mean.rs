@@ -25,19 +25,19 @@ fn plain_form(name: &str) -> Vec<char> {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Returns the Levenshtein distance.
+/// Returns the number of changes between two words: another letter, one more, one less, or two swapped letters.
 fn distance(left: &[char], right: &[char]) -> usize {
-    let mut row: Vec<usize> = (0..=right.len()).collect();
+    let (mut before, mut above) = (vec![0; right.len() + 1], (0..=right.len()).collect::<Vec<_>>());
     for (i, a) in left.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
+        let mut row = vec![i + 1];
         for (j, b) in right.iter().enumerate() {
-            let above = row[j + 1];
-            row[j + 1] = (diagonal + usize::from(a != b)).min(above + 1).min(row[j] + 1);
-            diagonal = above;
+            let changed = (above[j] + usize::from(a != b)).min(above[j + 1] + 1).min(row[j] + 1);
+            let is_swapped = i > 0 && j > 0 && *a == right[j - 1] && left[i - 1] == *b;
+            row.push(if is_swapped { changed.min(before[j - 1] + 1) } else { changed });
         }
+        (before, above) = (above, row);
     }
-    row[right.len()]
+    above[right.len()]
 }
 
 #[cfg(test)]
@@ -46,11 +46,13 @@ mod tests {
 
     #[test]
     fn only_close_names_are_suggested() {
-        let names = ["timeout", "matcher", "on_failure"];
+        let names = ["timeout", "matcher", "on_failure", "git"];
         for (name, expected) in [
             ("timeuot", Some("timeout")),
             ("onFailure", Some("on_failure")),
             ("Matchers", Some("matcher")),
+            ("gti", Some("git")),
+            ("tgi", None),
             ("command", None),
             ("", None),
         ] {

@@ -140,11 +140,16 @@ pub(crate) fn type_of(value: &Value) -> Type {
         Value::Double(_) => Type::Double,
         Value::String(_) | Value::Partial(_) => Type::String,
         Value::List(list) => {
-            let element = list.elements.iter().map(type_of).reduce(Type::join).unwrap_or(Type::Any);
+            let element = list.elements.iter().map(type_of).reduce(either).unwrap_or(Type::Any);
             Type::List(Inner::from(element))
         }
-        Value::Map(map) => Type::Map(Inner::from(map.values().map(type_of).reduce(Type::join).unwrap_or(Type::Any))),
+        Value::Map(map) => Type::Map(Inner::from(map.values().map(type_of).reduce(either).unwrap_or(Type::Any))),
         Value::Object(object) => Type::Object(object.schema()),
         Value::Unknown(_) => Type::Any,
     }
+}
+
+/// Returns a type that accepts values of both types.
+fn either(left: Type, right: Type) -> Type {
+    left.join(right).unwrap_or(Type::Any)
 }

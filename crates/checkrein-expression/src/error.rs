@@ -146,6 +146,14 @@ pub enum Problem {
         /// Type of the right side.
         right: String,
     },
+    /// The branches of a condition, or the elements of a list, have different types.
+    #[error("{what} have different types: {types}")]
+    DifferentTypes {
+        /// Name of the parts.
+        what: &'static str,
+        /// Two of the types.
+        types: String,
+    },
     /// A comparison has the same result for every event.
     #[error("this comparison is always {result}: {reason}")]
     Constant {

@@ -8,7 +8,7 @@ use crate::evaluate::Evaluation;
 use crate::expression::Expression;
 use crate::failure::Failure;
 use crate::syntax::Span;
-use crate::value::Object;
+use crate::value::{Object, Unknown};
 use crate::variables::Variables;
 
 /// A text such as `push to ${vars.branch}`. `$${` is a literal `${`.
@@ -71,6 +71,22 @@ impl Template {
     ///
     /// As [`Expression::evaluate`].
     pub fn render(&self, facts: &dyn Object, variables: &Variables) -> Result<String, Failure> {
+        self.write(facts, variables).map(|(text, _)| text)
+    }
+
+    /// As [`render`](Self::render). Returns the first unknown value instead of a text that contains one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Expression::evaluate`].
+    pub fn render_known(&self, facts: &dyn Object, variables: &Variables) -> Result<Result<String, Unknown>, Failure> {
+        let (text, unknown) = self.write(facts, variables)?;
+        Ok(unknown.map_or(Ok(text), Err))
+    }
+
+    /// Returns the text and the first unknown value in it.
+    fn write(&self, facts: &dyn Object, variables: &Variables) -> Result<(String, Option<Unknown>), Failure> {
+        let mut unknown = None;
         let evaluation = Evaluation::new(facts, &variables.nodes);
         let mut text = String::new();
         for part in &self.parts {
@@ -78,11 +94,12 @@ impl Template {
                 Part::Text(own) => text.push_str(own),
                 Part::Value(expression) => {
                     let value = evaluation.evaluate(&expression.node)?;
+                    unknown = unknown.or_else(|| value.unknown_part());
                     let _ = write!(text, "{value}");
                 }
             }
         }
-        Ok(text)
+        Ok((text, unknown))
     }
 }
 

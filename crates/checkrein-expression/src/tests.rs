@@ -16,6 +16,15 @@ static PROGRAM: Format = Format {
         (_, true) => Fit::Unlikely("it is one word".to_owned()),
         _ => Fit::Fits,
     },
+    judges_starts: false,
+};
+
+static ABSOLUTE: Format = Format {
+    fit: |text| match text.starts_with(['/', '*']) {
+        true => Fit::Fits,
+        false => Fit::Never("it is absolute".to_owned()),
+    },
+    judges_starts: true,
 };
 
 static COMMAND: Schema = Schema {
@@ -59,6 +68,7 @@ static FACTS: Schema = Schema {
         Field { name: "secret", kind: Type::Bool, doc: "" },
         Field { name: "prompt", kind: Type::String, doc: "" },
         Field { name: "hour", kind: Type::Range(0, 23), doc: "" },
+        Field { name: "cwd", kind: Type::Format(&ABSOLUTE), doc: "" },
     ],
     methods: &[Method { name: "mode", parameters: &[Type::String], result: Type::Int, doc: "" }],
 };
@@ -302,6 +312,28 @@ fn invalid_expressions_are_rejected_with_help() {
         ("1 in [\"a\"]", "this comparison is always false: a whole number is never equal to a string"),
         ("hour > 30", "this comparison is always false: `hour` is from 0 to 23"),
         ("-1 == hour", "this comparison is always false: `hour` is from 0 to 23"),
+        ("cwd == \"src\"", "this comparison is always false: `cwd` is never \"src\"; it is absolute"),
+        ("cwd.under(\"~/.ssh\")", "this comparison is always false: `cwd` is never \"~/.ssh\"; it is absolute"),
+        ("cwd.startsWith(\"~/\")", "this comparison is always false: `cwd` is never \"~/\"; it is absolute"),
+        (
+            "cwd.globs([\"/a/**\", \"src/**\"])",
+            "this comparison is always false: `cwd` is never \"src/**\"; it is absolute",
+        ),
+        ("tool in []", "this comparison is always false: the list is empty"),
+        (
+            "tool.lower() == \"Bash\"",
+            "this comparison is always false: `tool.lower()` is never \"Bash\"; write it in lower case",
+        ),
+        (
+            "\"Bash\" != tool.upper()",
+            "this comparison is always true: `tool.upper()` is never \"Bash\"; write it in upper case",
+        ),
+        ("secret && (tool == \"x\" ? 1 : false)", "the branches have different types: a whole number and a bool"),
+        (
+            "commands.exists(c, c.program in [\"git\", 3])",
+            "the elements of the list have different types: a string and a whole number",
+        ),
+        ("[1] + [\"a\"] == []", "`+` does not apply to a list of whole numbers and a list of strings"),
         ("hour + 1 < \"a\"", "`<` does not apply to a whole number and a string"),
         ("\"a\" == \"b\"", "this comparison is always false: both sides are literals"),
         ("1 != 2", "this comparison is always true: both sides are literals"),
@@ -450,6 +482,11 @@ fn limits_hold() {
         assert!(message.starts_with("error: "), "{message}");
     }
     assert_eq!(shown(&format!("true{}", " && true".repeat(200))), "true");
+    // Long chains of conditions are limited by their parts only, and keep their order.
+    assert_eq!(shown(&format!("false{} || true", " || history.denials > 5".repeat(600))), "true");
+    assert_eq!(shown(&format!("tool == \"Bash\"{} && false", " && tool != \"x\"".repeat(600))), "false");
+    let many = format!("1{}", "||1".repeat(3000));
+    assert_eq!(shown(&many), "error: the expression has more than 4096 parts");
     let list = format!("[{}]", vec!["1"; 2000].join(","));
     let costly = format!("{list}.all(x, {list}.all(y, x == y))");
     assert_eq!(shown(&costly), "failure: the rule needs more than 200000 steps");

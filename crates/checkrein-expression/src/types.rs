@@ -139,9 +139,9 @@ impl Type {
             || other.non_null().accepts(self.non_null())
     }
 
-    /// Returns a type that accepts both.
-    pub(crate) fn join(self, other: Self) -> Self {
-        match (self, other) {
+    /// Returns a type that accepts both. `None` if only [`Type::Any`] does.
+    pub(crate) fn join(self, other: Self) -> Option<Self> {
+        Some(match (self, other) {
             (own, other) if own == other => own,
             (Self::Null, other) | (other, Self::Null) => match other {
                 Self::Nullable(_) | Self::Any => other,
@@ -151,8 +151,8 @@ impl Type {
             (own, other) if own.is_whole() && other.is_whole() => Self::Int,
             (own, other) if own.accepts(&other) => own,
             (own, other) if other.accepts(&own) => other,
-            _ => Self::Any,
-        }
+            _ => return None,
+        })
     }
 }
 
@@ -190,6 +190,8 @@ fn plural(own: &Type) -> String {
 pub struct Format {
     /// Judges a literal.
     pub fit: fn(&str) -> Fit,
+    /// `true` if `fit` also judges the start of a text and a file pattern, for `startsWith`, `under` and `globs`.
+    pub judges_starts: bool,
 }
 
 /// Result of [`Format::fit`].

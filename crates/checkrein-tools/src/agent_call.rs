@@ -57,7 +57,11 @@ const SPECIFIC: &[(&str, EventKind)] = &[
     ("Write", EventKind::PreFileWrite),
     ("Edit", EventKind::PreFileWrite),
     ("Read", EventKind::PreFileRead),
+    (MCP, EventKind::PreMcp),
 ];
+
+/// Start of the shared names of MCP tools.
+const MCP: &str = "mcp__";
 
 impl AgentCall {
     /// A call of a tool, with its shared name and shared field names, or with those of the agent.
@@ -72,7 +76,8 @@ impl AgentCall {
         dir: &Path,
     ) -> Result<Self, AgentCallError> {
         let (own, own_input) = own_call(agent, tool, input, dir)?;
-        let specific = SPECIFIC.iter().find(|(name, _)| *name == tool).map(|(_, kind)| kind);
+        let is_its = |name: &str| name == tool || (name == MCP && tool.starts_with(MCP));
+        let specific = SPECIFIC.iter().find(|(name, _)| is_its(name)).map(|(_, kind)| kind);
         let kind = match agent.row(kind) {
             None if *kind == EventKind::PreToolUse => specific.unwrap_or(kind),
             _ => kind,

@@ -137,6 +137,19 @@ fn check_params(decoder: &mut Decoder<'_>, set: &Node<'_>, pack: &Pack, source: 
         if own != expected {
             return Err(decoder.wrong_type(&member.value, &member.key, expected));
         }
+        // Numbers of packs are limits.
+        let is_whole =
+            |node: &Node<'_>| node.as_number().is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()));
+        if is_whole(&default.value) && !is_whole(&member.value) {
+            let why = format!("`{}` is `{}`; write a whole number from 0", member.key, member.value.to_json());
+            decoder.error("wrong-type", member.value.span, why.clone());
+            return Err(why);
+        }
+        let element = default.value.as_array().and_then(|items| items.first()).map(Node::type_name);
+        let other = |item: &&Node<'_>| element.is_some_and(|element| item.type_name() != element);
+        if let Some(item) = member.value.as_array().unwrap_or_default().iter().find(other) {
+            return Err(decoder.wrong_type(item, &member.key, element.unwrap_or_default()));
+        }
     }
     Ok(())
 }

@@ -30,14 +30,17 @@ impl Checker<'_> {
         };
         if let Some(search) = Search::from_name(&name.text) {
             let [part] = count(name, arguments)?;
-            let text = Box::new(self.text_of(object, name, part)?);
+            let (text, own) = self.text_of(object, name, part)?;
             let part = Box::new(self.typed(part, &Type::String)?);
-            return node(span, NodeKind::Search { search, text, part }, Type::Bool);
+            if let (Search::StartsWith | Search::Under, Some(start)) = (search, constant_value(&part)) {
+                self.starts(span, &text, &own, &start)?;
+            }
+            return node(span, NodeKind::Search { search, text: Box::new(text), part }, Type::Bool);
         }
         match name.text.as_str() {
             MATCHES => {
                 let [pattern] = count(name, arguments)?;
-                let text = Box::new(self.text_of(object, name, pattern)?);
+                let text = Box::new(self.text_of(object, name, pattern)?.0);
                 let texts = self.literals(MATCHES, pattern)?;
                 let text_of_pattern = texts.first().map_or("", String::as_str);
                 let pattern = match self.environment.has_valid_patterns {
@@ -48,8 +51,12 @@ impl Checker<'_> {
             }
             GLOBS => {
                 let [patterns] = count(name, arguments)?;
-                let text = Box::new(self.text_of(object, name, patterns)?);
+                let (text, own) = self.text_of(object, name, patterns)?;
+                let text = Box::new(text);
                 let texts = self.literals(GLOBS, patterns)?;
+                for pattern in &texts {
+                    self.starts(span, &text, &own, &pattern.as_str().into())?;
+                }
                 let patterns = Globs::new(&texts).map_err(|problem| Error::new(patterns.span, problem))?;
                 return node(span, NodeKind::Globs { text, patterns: Box::new(patterns) }, Type::Bool);
             }
@@ -70,11 +77,19 @@ impl Checker<'_> {
     }
 
     /// Checks the receiver of a method of texts. A list of texts needs another form.
-    fn text_of(&mut self, object: &Expr, name: &Name, argument: &Expr) -> Result<Node, Error> {
+    fn text_of(&mut self, object: &Expr, name: &Name, argument: &Expr) -> Typed {
         let (_, own) = self.expression(object)?;
         match own.non_null() {
             Type::List(_) => Err(self.is_list(object, name, argument)),
-            _ => self.typed(object, &Type::String),
+            _ => self.typed(object, &Type::String).map(|checked| (checked, own)),
+        }
+    }
+
+    /// Checks the constant start of a text, or a pattern for it.
+    fn starts(&mut self, span: Span, text: &Node, own: &Type, start: &Value) -> Result<(), Error> {
+        match own {
+            Type::Format(format) if format.judges_starts => self.fits(span, false, text.span, own, start),
+            _ => Ok(()),
         }
     }
 

@@ -35,6 +35,10 @@ impl Checker<'_> {
                 Type::Bool
             }
             Operator::In => {
+                if matches!(&right.kind, ExprKind::List(items) if items.is_empty()) {
+                    let reason = "the list is empty".to_owned();
+                    return Err(Error::new(span, Problem::Constant { result: false, reason }));
+                }
                 self.membership(span, (&one, &left_type), (&other, &right_type))?;
                 Type::Bool
             }
@@ -85,9 +89,14 @@ impl Checker<'_> {
             return Err(constant(format!("{} is never equal to {}", left.1, right.1)));
         }
         for ((checked, own), (other, _)) in [(left, right), (right, left)] {
-            if let Some(value) = constant_value(other) {
-                self.fits(span, operator == Operator::NotEqual, checked.span, own, &value)?;
+            let Some(value) = constant_value(other) else { continue };
+            if let (Some(case), Value::String(text)) = (changed_case(checked), &value)
+                && case.change(text) != **text
+            {
+                let name = checked.span.text(self.source);
+                return Err(constant(format!("`{name}` is never \"{text}\"")).help(case.help()));
             }
+            self.fits(span, operator == Operator::NotEqual, checked.span, own, &value)?;
         }
         Ok(())
     }
@@ -172,6 +181,39 @@ impl Checker<'_> {
     }
 }
 
+/// Case of the letters of a text.
+#[derive(Clone, Copy)]
+enum Case {
+    Lower,
+    Upper,
+}
+
+impl Case {
+    fn change(self, text: &str) -> String {
+        match self {
+            Self::Lower => text.to_lowercase(),
+            Self::Upper => text.to_uppercase(),
+        }
+    }
+
+    fn help(self) -> &'static str {
+        match self {
+            Self::Lower => "write it in lower case",
+            Self::Upper => "write it in upper case",
+        }
+    }
+}
+
+/// Returns the case of the result of `lower` or `upper`.
+fn changed_case(checked: &Node) -> Option<Case> {
+    let NodeKind::Function { function, .. } = &checked.kind else { return None };
+    match function.name {
+        "lower" => Some(Case::Lower),
+        "upper" => Some(Case::Upper),
+        _ => None,
+    }
+}
+
 /// Returns the value of a literal. A parameter is no literal: users set it.
 fn literal(expression: &Expr) -> Option<Value> {
     match &expression.kind {
@@ -199,7 +241,7 @@ fn arithmetic(operator: Operator, left: &Type, right: &Type) -> Option<Type> {
         (_, Type::Any, Type::Any) => Some(Type::Any),
         (Operator::Add, left, right) if Type::String.accepts(left) && Type::String.accepts(right) => Some(Type::String),
         (Operator::Add, Type::List(one), Type::List(other)) => {
-            Some(Type::list_of(Type::clone(one).join(Type::clone(other))))
+            Type::clone(one).join(Type::clone(other)).map(Type::list_of)
         }
         (Operator::Remainder, Type::Double, _) | (Operator::Remainder, _, Type::Double) => None,
         (_, left, right) if is_number(left) && is_number(right) => match (left, right) {

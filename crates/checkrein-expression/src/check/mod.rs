@@ -98,7 +98,7 @@ impl Checker<'_> {
                     then: Box::new(then),
                     otherwise: Box::new(otherwise),
                 };
-                node(span, kind, own.join(other))
+                node(span, kind, joined(span, "the branches", own, other)?)
             }
         }
     }
@@ -183,7 +183,7 @@ impl Checker<'_> {
         for item in items {
             let (checked, own) = self.expression(item)?;
             element = Some(match element {
-                Some(before) => before.join(own),
+                Some(before) => joined(item.span, "the elements of the list", before, own)?,
                 None => own,
             });
             nodes.push(checked);
@@ -202,7 +202,7 @@ impl Checker<'_> {
         for (key, entry) in entries {
             let (checked, own) = self.expression(entry)?;
             value = Some(match value {
-                Some(before) => before.join(own),
+                Some(before) => before.join(own).unwrap_or(Type::Any),
                 None => own,
             });
             nodes.push((key.clone(), checked));
@@ -358,6 +358,12 @@ fn constant_value(checked: &Node) -> Option<Value> {
         NodeKind::Constant(value) => Some(value.clone()),
         _ => None,
     }
+}
+
+/// Returns a type that accepts two parts of an expression.
+fn joined(span: Span, what: &'static str, left: Type, right: Type) -> Result<Type, Error> {
+    let types = format!("{left} and {right}");
+    left.join(right).ok_or_else(|| Error::new(span, Problem::DifferentTypes { what, types }))
 }
 
 fn wrong_type(span: Span, expected: &Type, found: &Type) -> Error {

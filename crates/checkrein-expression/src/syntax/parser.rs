@@ -171,19 +171,47 @@ impl Parser<'_> {
         })
     }
 
-    /// Parses operators of at least this precedence. A chain of operators is a tree of the same height, so each operator adds
-    /// one level of depth.
+    /// Parses operators of at least this precedence. A chain of arithmetic is a tree of the same height, so each of its operators
+    /// adds one level of depth.
     fn binary(&mut self, least: u8) -> Result<Expr, Error> {
         let mut left = self.unary()?;
         let mut height = self.depth;
         while let Some(operator) = self.operator().filter(|operator| operator.precedence() >= least) {
+            if matches!(operator, Operator::And | Operator::Or) {
+                let mut parts = vec![left];
+                while self.operator() == Some(operator) {
+                    self.advance()?;
+                    parts.push(self.binary(operator.precedence() + 1)?);
+                    if self.nodes + parts.len() > limits::NODES {
+                        return Err(Error::new(self.span, Problem::TooManyNodes));
+                    }
+                }
+                left = self.chain(operator, parts)?;
+                continue;
+            }
             self.advance()?;
             height += 1;
-            // `a && b && c` is common and may be long. Its evaluation recurses once for each operator.
+            // The evaluation recurses once for each operator.
             if height > limits::DEPTH * 4 {
                 return Err(Error::new(self.span, Problem::TooDeep));
             }
             let right = self.binary(operator.precedence() + 1)?;
+            let span = left.span.to(right.span);
+            left = self.node(span, ExprKind::Binary { operator, left: Box::new(left), right: Box::new(right) })?;
+        }
+        Ok(left)
+    }
+
+    /// Returns the tree of a chain of `&&` or `||`. A long chain is a balanced tree, because its evaluation recurses once for each
+    /// level. The order of the parts is the same.
+    fn chain(&mut self, operator: Operator, mut parts: Vec<Expr>) -> Result<Expr, Error> {
+        if parts.len() > limits::DEPTH {
+            let rest = parts.split_off(parts.len() / 2);
+            parts = vec![self.chain(operator, parts)?, self.chain(operator, rest)?];
+        }
+        let mut parts = parts.into_iter();
+        let Some(mut left) = parts.next() else { return Err(self.expected("a value")) };
+        for right in parts {
             let span = left.span.to(right.span);
             left = self.node(span, ExprKind::Binary { operator, left: Box::new(left), right: Box::new(right) })?;
         }

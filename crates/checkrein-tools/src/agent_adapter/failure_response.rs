@@ -51,14 +51,15 @@ impl AgentAdapter {
             .cloned()
             .collect();
         notes.extend(answer.notes.iter().cloned());
-        AgentResponse { answer, notes, undelivered_notes: undelivered, ..AgentResponse::default() }
+        AgentResponse { answer, notes, undelivered_notes: undelivered, has_failed: true, ..AgentResponse::default() }
     }
 
     /// Response to a payload whose event is unknown. Any event could be a gate, so every dialect denies it in all spellings.
     fn fail_unknown_event(&self, why: &str, loaded: Option<(&Loaded, &Path)>) -> AgentResponse {
         if self.on_failure == FailurePolicy::Open {
             let notes = vec![format!("checkrein failed: {why}")];
-            return AgentResponse { undelivered_notes: notes.clone(), notes, ..AgentResponse::default() };
+            let undelivered_notes = notes.clone();
+            return AgentResponse { undelivered_notes, notes, has_failed: true, ..AgentResponse::default() };
         }
         let log = match loaded {
             Some((loaded, dir)) => self.audit_log(loaded, dir),
@@ -71,6 +72,7 @@ impl AgentAdapter {
             answer: Answer::deny_everywhere(why),
             notes,
             undelivered_notes: undelivered,
+            has_failed: true,
             ..AgentResponse::default()
         }
     }

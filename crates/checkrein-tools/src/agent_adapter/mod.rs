@@ -123,6 +123,8 @@ pub struct AgentResponse {
     pub notes: Vec<String>,
     /// Notes that `answer` does not contain, so the agent cannot show them.
     pub undelivered_notes: Vec<String>,
+    /// `true` if checkrein itself failed. The answer then follows the policy for failures.
+    pub has_failed: bool,
     /// `true` if there are background hooks. They have not run: [`AgentAdapter::in_background`] runs them, in a process that
     /// outlives this one.
     pub has_background: bool,

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::case::Case;
 use super::probes::HookProbes;
+use crate::rule_tests::RuleCoverage;
 
 /// Report of a case.
 #[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
@@ -91,6 +92,8 @@ pub struct TestReport {
     pub problems: Vec<String>,
     /// Number of changed conditions that were tried with the tests of their rules.
     pub mutants: usize,
+    /// Rules with the kinds of their cases. Empty with `--filter`.
+    pub rules: Vec<RuleCoverage>,
     /// Cases, in the order of their files.
     pub cases: Vec<CaseReport>,
     /// Probed hooks.
@@ -109,6 +112,7 @@ impl TestReport {
             duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             problems: Vec::new(),
             mutants: 0,
+            rules: Vec::new(),
             cases,
             contract,
         }
@@ -125,6 +129,13 @@ impl TestReport {
     #[must_use]
     pub fn with_mutants(mut self, mutants: usize) -> Self {
         self.mutants = mutants;
+        self
+    }
+
+    /// Sets the coverage of rules.
+    #[must_use]
+    pub fn with_rules(mut self, rules: Vec<RuleCoverage>) -> Self {
+        self.rules = rules;
         self
     }
 

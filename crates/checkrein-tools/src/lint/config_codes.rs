@@ -31,6 +31,12 @@ pub const CONFIG_CODES: &[LintRule] = &[
         "A rule has one decision: `deny`, `ask`, `allow` or `halt`. With two, it is not clear what the rule should do.",
     ),
     code(
+        "rule-key",
+        "write two hooks, or remove the key",
+        "The entry is a command or another hook, and has a key of rules, such as `deny`. A hook has one handler, so the key would have \
+         no effect.",
+    ),
+    code(
         "bad-label",
         "use letters, digits, `_`, `-` and `.`",
         "The label of a rule marks its session. Other rules test it with `history.seen(\"LABEL\")`.",

@@ -92,8 +92,13 @@ fn entries(path: &str, text: &str) -> Option<HashMap<(u32, u32), Entry>> {
     let format = Format::from_path(Path::new(path)).unwrap_or(Format::Json);
     let format = if format == Format::Json { Format::Jsonc } else { format };
     let document = checkrein_document::parse(text, format).ok()?;
-    let mut found = HashMap::new();
-    add(&document.root, None, (text, &LineIndex::new(text)), &mut found);
+    let (mut found, lines) = (HashMap::new(), LineIndex::new(text));
+    // An entry at the start of a TOML file has the place of the document, which is an entry only if it is the hook itself.
+    let matcher = document.root.get("matcher").map(|node| node.span);
+    for member in document.root.as_object().into_iter().flatten() {
+        add(&member.value, matcher, (text, &lines), &mut found);
+    }
+    add(&document.root, None, (text, &lines), &mut found);
     Some(found)
 }
 

@@ -75,7 +75,9 @@ pub fn mark_broken(dialect: &'static Dialect, hooks: &mut [HookSpec], dir: &std:
 /// `true` if a problem is one of this hook. An engine adds to the declared properties of a hook, so these are not compared.
 fn is_about(problem: &Problem, hook: &HookSpec) -> bool {
     let (found, own) = (&problem.hook, &hook.info);
-    found.id == own.id && found.source == own.source && found.dry_run == own.dry_run
+    let is_same = found.id == own.id && found.source == own.source && found.dry_run == own.dry_run;
+    // One entry for several events may be several hooks, of which only some are broken.
+    is_same && !(matches!(problem.kind, ProblemKind::NotLoaded(_)) && rule::is_valid(hook))
 }
 
 fn describe(files: &Files, problem: &Problem, hook: &HookSpec, dialect: &Dialect) -> Option<Diagnostic> {

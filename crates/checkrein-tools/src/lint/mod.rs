@@ -68,7 +68,13 @@ pub fn lint(hooks: &[HookSpec], env: &HandlerEnv) -> Vec<Diagnostic> {
     let files = &Files::default();
     // Lints run nothing, so unapproved hooks are checked too.
     let decoded = || hooks.iter().filter(|hook| is_decoded(&hook.state));
-    let mut found: Vec<_> = decoded().flat_map(|hook| lint_hook(files, hook, env)).collect();
+    // Packs of which a rule is in force.
+    let active: HashSet<_> = decoded()
+        .filter(|hook| !hook.info.dry_run)
+        .filter_map(|hook| Some((hook.info.source.file.clone(), rule::pack_of(hook)?)))
+        .collect();
+    let is_active = |hook: &HookSpec, pack| active.contains(&(hook.info.source.file.clone(), pack));
+    let mut found: Vec<_> = decoded().flat_map(|hook| lint_hook(files, hook, env, &is_active)).collect();
     found.extend(duplicate_ids(files, decoded()));
     found.extend(rule::labels(files, &decoded()));
     distinct(found)
@@ -89,12 +95,20 @@ fn is_decoded(state: &HookState) -> bool {
     matches!(state, HookState::Ready | HookState::Untrusted | HookState::Changed(_))
 }
 
-fn lint_hook(files: &Files, hook: &HookSpec, env: &HandlerEnv) -> Vec<Diagnostic> {
+/// Checks one hook. `is_active` returns whether a pack of the hook's file has a rule that is no dry run.
+fn lint_hook<'h>(
+    files: &Files,
+    hook: &'h HookSpec,
+    env: &HandlerEnv,
+    is_active: &impl Fn(&HookSpec, &'h str) -> bool,
+) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     tools::matcher(files, hook, &mut found);
     tools::rule(files, hook, &mut found);
     rule::tests(files, hook, &mut found);
     rule::effects(files, hook, &mut found);
+    rule::once(files, hook, &mut found);
+    rule::empty_lists(files, hook, &mut found);
     rule::comparisons(files, hook, &mut found);
     timeout(files, hook, &mut found);
     rule_with_option(files, hook, &mut found);
@@ -102,7 +116,7 @@ fn lint_hook(files: &Files, hook: &HookSpec, env: &HandlerEnv) -> Vec<Diagnostic
         let text = "it is a dry run, so it cannot block";
         let mut diagnostic = for_hook(files, hook, Part::Entry, "dry-run-gate", text);
         // One entry makes all rules of a pack dry runs.
-        if let Some(pack) = rule::pack_of(hook) {
+        if let Some(pack) = rule::pack_of(hook).filter(|pack| !is_active(hook, pack)) {
             diagnostic.message = format!("pack `{pack}`: {text}");
         }
         found.push(diagnostic);

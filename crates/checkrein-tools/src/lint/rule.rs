@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use checkrein::facts::Facts;
 use checkrein::policy::Rule;
 use checkrein_core::{BlockEffect, EventKind, Target};
 use checkrein_dialects::config::{Diagnostic, Location};
@@ -12,13 +13,18 @@ use checkrein_expression::{Expression, Span as ExpressionSpan};
 use super::files::{EntryValue, Files};
 use super::place::Part;
 use super::{for_hook, location, with_help};
-use crate::rule_tests::TestCase;
+use crate::rule_tests::{TestCase, Wanted, has_test};
 
 /// Returns the error of a rule that does not compile, at its place in the file.
 pub(super) fn error(files: &Files, hook: &HookSpec) -> Option<Diagnostic> {
     let HandlerSpec::Rule(spec) = &hook.handler else { return None };
     let error = Rule::compile(spec, &hook.kinds).err()?;
     Some(at_expression(files, hook, "bad-expression", &error.key, error.span(), &error.to_string()))
+}
+
+/// `true` for a rule that compiles.
+pub(super) fn is_valid(hook: &HookSpec) -> bool {
+    rule_of(hook).is_some_and(|spec| Rule::compile(spec, &hook.kinds).is_ok())
 }
 
 /// Warns about comparisons that rarely hold, such as one with an unknown name.
@@ -95,7 +101,7 @@ pub(super) fn tests(files: &Files, hook: &HookSpec, found: &mut Vec<Diagnostic>)
             });
         }
     }
-    let missing = match (has_test(spec, false), has_test(spec, true)) {
+    let missing = match (has_test(spec, Wanted::Effect), has_test(spec, Wanted::None)) {
         (true, true) => return,
         (false, false) => "the rule has no tests",
         (false, true) => "the rule has no test in which it applies",
@@ -121,17 +127,45 @@ pub(super) fn effects(files: &Files, hook: &HookSpec, found: &mut Vec<Diagnostic
     {
         report(decision.name(), &|_| false);
     }
+    if matches!(&spec.decision, Some((RuleDecision::Allow, _)))
+        && !hook.kinds.iter().any(|kind| kind.contract().is_gate())
+    {
+        report(RuleDecision::Allow.name(), &|_| false);
+    }
     if !spec.rewrite.is_empty() {
         report("rewrite", &|kind| kind.contract().rewrites.contains(&Target::Input));
     }
 }
 
-/// `true` if the rule has a test that wants no effect, or one that wants an effect.
-fn has_test(spec: &RuleSpec, wants_none: bool) -> bool {
-    spec.tests.iter().any(|test| {
-        let want = test.json.field("want").and_then(|want| want.as_text().map(std::borrow::Cow::into_owned));
-        want.is_some_and(|want| (want == "none") == wants_none)
-    })
+/// Warns about a rule that stops calls, and does so only once in a session.
+pub(super) fn once(files: &Files, hook: &HookSpec, found: &mut Vec<Diagnostic>) {
+    let Some(spec) = own_rule(hook).filter(|_| hook.once) else { return };
+    let restricts = spec.decision.as_ref().is_some_and(|(decision, _)| *decision != RuleDecision::Allow);
+    if restricts && hook.kinds.iter().any(|kind| hook.dialect.is_gate(kind)) {
+        let text = "`once` lets every later call of the session pass";
+        found.push(for_hook(files, hook, Part::Entry, "once-gate", text));
+    }
+}
+
+/// A call without commands, files and hosts.
+const EMPTY_CALL: &str = r#"{"tool": "mcp__server__tool", "input": {}, "want": "none"}"#;
+
+/// Warns about an `allow` that holds because a list is empty: `commands.all(…)` is true for a call that runs no command.
+pub(super) fn empty_lists(files: &Files, hook: &HookSpec, found: &mut Vec<Diagnostic>) {
+    let Some(spec) = own_rule(hook) else { return };
+    let is_allow = matches!(&spec.decision, Some((RuleDecision::Allow, _)));
+    let texts = spec.texts();
+    let list = ["commands", "paths", "net"]
+        .into_iter()
+        .find(|list| texts.iter().any(|(_, text)| text.contains(&format!("{list}.all("))));
+    let (true, Some(list)) = (is_allow && hook.matcher.matches("mcp__server__tool"), list) else { return };
+    let call = checkrein_core::RawJson::parse(EMPTY_CALL).ok().and_then(|json| TestCase::parse(&json).ok());
+    let Some((event, context)) = call.and_then(|call| call.facts(hook).ok()) else { return };
+    let Ok(rule) = Rule::compile(spec, &hook.kinds) else { return };
+    if rule.explain(&Facts::new(event, context)).is_ok_and(|evaluation| evaluation.value == Ok(true)) {
+        let text = format!("the rule allows every call with empty `{list}`: `{list}.all(…)` is true for an empty list");
+        found.push(for_hook(files, hook, Part::Entry, "empty-allow", &text));
+    }
 }
 
 /// Returns the place of a part of an expression in the file. `None` if the file has changed.

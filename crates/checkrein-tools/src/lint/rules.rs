@@ -67,6 +67,20 @@ pub const RULES: &[LintRule] = &[
         severity: RuleSeverity::Warning,
     },
     LintRule {
+        code: "once-gate",
+        help: "remove `once` if the rule must apply to later calls too",
+        explanation: "The rule denies, asks or halts, and has `once`. It applies to the first call for which its condition holds; \
+                      the same call passes afterwards.",
+        severity: RuleSeverity::Warning,
+    },
+    LintRule {
+        code: "empty-allow",
+        help: "test the list first: `commands.size() > 0 && commands.all(c, …)`",
+        explanation: "A condition with `all` holds for an empty list. The rule allows calls that run no command, use no file or \
+                      contact no host, such as those of an MCP tool.",
+        severity: RuleSeverity::Warning,
+    },
+    LintRule {
         code: "unlikely-comparison",
         help: "correct the value; `checkrein facts` prints the values of a call",
         explanation: "A rule compares a fact with a value that it rarely has: a tool or an agent with an unknown name, a program \

@@ -248,7 +248,8 @@ mod tests {
     const RULES: &str = r#"
 packs: [{ pack: git, ask: [git.push-any] }]
 hooks:
-  - { id: no-env, when: 'paths.exists(p, p.name == ".env")', deny: "no ${paths[0].name}", label: secret }
+  - { id: no-env, when: 'paths.exists(p, p.name == ".env")', ask: "read ${paths[0].name}?", label: secret }
+  - { id: no-key, when: 'paths.exists(p, p.name == "own.key")', deny: no, label: secret }
   - { id: after, when: 'history.seen("secret") && commands.exists(c, c.program == "curl")', deny: nothing leaves }
   - { id: loop, when: 'history.since("5m").repeats >= 1', ask: again }
   - { id: late, when: now.hour < 30 && cwd == "/home/ann/app" && home == "/home/ann", context: hello }
@@ -289,6 +290,9 @@ hooks:
             entry(6, 30, "b", "curl https://x.test", none),
             entry(7, 31, "b", "git push origin fix", none),
             entry(8, 32, "b", "git push origin fix", Decision::Deny),
+            // A denied call sets no label.
+            entry(9, 33, "c", "cat own.key", none),
+            entry(10, 34, "c", "curl https://x.test", none),
         ];
         let mut changes = Vec::new();
         let report = replay.run(entries.map(Ok), |one| {
@@ -299,13 +303,14 @@ hooks:
             false
         });
         let wanted = [
-            (2, Decision::Deny, "no-env".to_owned()),
+            (2, Decision::Ask, "no-env".to_owned()),
             (3, Decision::Deny, "after".to_owned()),
             (5, Decision::Ask, "loop".to_owned()),
             (7, Decision::Ask, "git.push-any".to_owned()),
+            (9, Decision::Deny, "no-key".to_owned()),
         ];
         assert_eq!(changes, wanted);
-        assert_eq!((report.events, report.changed), (8, 4));
+        assert_eq!((report.events, report.changed), (10, 5));
     }
 
     #[test]

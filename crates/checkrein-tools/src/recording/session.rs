@@ -40,17 +40,19 @@ impl Sessions {
         Arc::new(Reader { log, call: call(event), time, since: i64::MIN })
     }
 
-    /// Adds an event with its decision, and the labels that rules set.
+    /// Adds an event with its decision, and the labels that rules set. A denied event sets no labels.
     pub(super) fn add(&mut self, event: &Event, time: i64, decision: Decision, labels: Vec<String>) {
         let log = self.logs.entry(event.envelope.session_id.clone()).or_default();
         let mut log = log.write().unwrap_or_else(PoisonError::into_inner);
-        log.extend(labels.into_iter().map(|label| Past { time, what: What::Label(label) }));
+        let is_denied = matches!(decision, Decision::Deny | Decision::Halt);
+        let set = labels.into_iter().filter(|_| !is_denied);
+        log.extend(set.map(|label| Past { time, what: What::Label(label) }));
         let what = match event.kind() {
             EventKind::PromptSubmit => What::Prompt,
             EventKind::PreToolUse => What::Call {
                 tools: event.tool_name().into_iter().chain(event.tool_aliases()).map(str::to_owned).collect(),
                 call: call(event),
-                is_denied: matches!(decision, Decision::Deny | Decision::Halt),
+                is_denied,
             },
             _ => return,
         };

@@ -12,6 +12,7 @@ use checkrein::facts::Facts;
 use checkrein::policy::{Rule, RuleError};
 use checkrein_core::{Decision, FailurePolicy, Opinion};
 use checkrein_dialects::{HandlerSpec, HookSpec, RuleSpec, RuleTest};
+use serde::Serialize;
 
 pub use case::{CaseError, TEST_KEYS, TestCase};
 pub use mutate::{Mutant, Mutation};
@@ -203,6 +204,66 @@ impl fmt::Display for Effect {
     }
 }
 
+/// Kind of effect that a test wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// The rule applies.
+    Effect,
+    /// The rule does not apply.
+    None,
+}
+
+/// `true` if a rule has a test that wants this.
+pub fn has_test(spec: &RuleSpec, wanted: Wanted) -> bool {
+    spec.tests.iter().any(|test| {
+        let want = test.json.field("want").and_then(|want| want.as_text().map(std::borrow::Cow::into_owned));
+        want.is_some_and(|want| (want == "none") == (wanted == Wanted::None))
+    })
+}
+
+/// Tests that a rule has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[non_exhaustive]
+pub struct RuleCoverage {
+    /// Id of the rule.
+    pub rule: String,
+    /// File of the rule.
+    pub file: String,
+    /// Line of the rule in its file.
+    pub line: u32,
+    /// `true` if a case wants that the rule applies.
+    pub applies: bool,
+    /// `true` if a case wants that the rule does not apply.
+    pub silent: bool,
+}
+
+impl RuleCoverage {
+    /// Coverage of a rule. `None` if the hook is no rule.
+    pub fn new(hook: &HookSpec) -> Option<Self> {
+        let HandlerSpec::Rule(spec) = &hook.handler else { return None };
+        Some(Self {
+            rule: hook.info.id.clone(),
+            file: file(hook, spec).unwrap_or_default(),
+            line: hook.info.source.line.unwrap_or(1),
+            applies: has_test(spec, Wanted::Effect),
+            silent: has_test(spec, Wanted::None),
+        })
+    }
+
+    /// `true` if the rule has both kinds of cases.
+    pub fn is_complete(&self) -> bool {
+        self.applies && self.silent
+    }
+}
+
+/// Returns the file of a rule. A rule of a pack has the name of the file in the program.
+fn file(hook: &HookSpec, spec: &RuleSpec) -> Option<String> {
+    match spec.pack_rule.as_deref().and_then(|id| id.split('.').next()) {
+        Some(pack) => Some(format!("{pack}.yaml")),
+        None => hook.info.source.file.clone(),
+    }
+}
+
 /// Returns a short description of the call of a test.
 pub fn describe(test: &RuleTest) -> String {
     TestCase::parse(&test.json).map_or_else(|_| test.json.to_string(), |case| case.describe())
@@ -231,13 +292,9 @@ pub fn scene(test: &RuleTest) -> Vec<(String, String)> {
 /// notices.
 pub fn run(hook: &HookSpec, mutate: bool) -> Option<RuleReport> {
     let HandlerSpec::Rule(spec) = &hook.handler else { return None };
-    let file = match spec.pack_rule.as_deref().and_then(|id| id.split('.').next()) {
-        Some(pack) => Some(format!("{pack}.yaml")),
-        None => hook.info.source.file.clone(),
-    };
     let mut report = RuleReport {
         rule: hook.info.id.clone(),
-        file,
+        file: file(hook, spec),
         line: hook.info.source.line.unwrap_or(1),
         error: None,
         tests: Vec::new(),

@@ -196,9 +196,7 @@ impl Background {
                 let Some(shared) = shared.upgrade() else { return };
                 let done = execute::run(&shared, &claim.hook, &seen, Permit::Have, true).await;
                 let hook = Arc::clone(&claim.hook.spec.info);
-                if done.result.is_ok() {
-                    claim.spend();
-                }
+                claim.settle(&done.result);
                 let event = Arc::clone(&seen.event);
                 let (result, record) = (done.result, done.record);
                 let broken_observers = done.broken_observers;

@@ -362,7 +362,7 @@ impl Dispatch<'_> {
         let Some(done) = execute::run_now(self.shared, &claim.hook, &view, self.wants_records, now) else { return };
         if done.record.is_none() && done.result.as_ref().is_ok_and(Opinion::is_none) {
             self.silent_rules += 1;
-            return claim.spend();
+            return claim.settle(&done.result);
         }
         let _ = self.apply_result(position, claim, done, RunMode::Parallel);
     }
@@ -397,9 +397,7 @@ impl Dispatch<'_> {
     fn apply_result(&mut self, position: usize, claim: Claim, done: RunResult, mode: RunMode) -> ChainStep {
         let hook = Arc::clone(&claim.hook);
         let info = &hook.spec.info;
-        if done.result.is_ok() {
-            claim.spend();
-        }
+        claim.settle(&done.result);
         for panic in done.broken_observers {
             let failure = Failure::from(panic).with_effect(FailurePolicy::Open);
             let _ = self.settlement.push_failure(position, &in_code("observer"), &failure);

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use checkrein_core::{
-    Compat, EventKind, Failure, FailureKind, FailurePolicy, HookInfo, HookSelector, HookSet, HookState,
+    Compat, EventKind, Failure, FailureKind, FailurePolicy, HookInfo, HookSelector, HookSet, HookState, Opinion,
 };
 
 use super::conditions::with_conditions;
@@ -110,7 +110,7 @@ impl LoadedHook {
     }
 }
 
-/// The right to run a hook. Dropping it unspent gives the one run of a session back, so a failed hook can run again.
+/// The right to run a hook. Dropping it unsettled gives the one run of a session back, so a failed hook can run again.
 pub(super) struct Claim {
     pub(super) hook: Arc<LoadedHook>,
     once: Option<OnceClaim>,
@@ -123,9 +123,13 @@ struct OnceClaim {
 }
 
 impl Claim {
-    /// Keeps the claim: the hook has returned an opinion.
-    pub(super) fn spend(mut self) {
-        self.once = None;
+    /// Keeps the claim if the hook has returned an opinion. An empty opinion of a rule means that the rule does not apply, so the
+    /// rule can still run once.
+    pub(super) fn settle(mut self, result: &Result<Opinion, Failure>) {
+        let is_rule = matches!(self.hook.spec.handler, HandlerSpec::Rule(_));
+        if result.as_ref().is_ok_and(|opinion| !is_rule || !opinion.is_none()) {
+            self.once = None;
+        }
     }
 }
 

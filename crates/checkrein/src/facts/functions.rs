@@ -48,6 +48,14 @@ pub(super) const VARIABLES: &[&str] = &[
 
 pub(super) static ALL: &[Function] = &[
     Function {
+        name: "quote",
+        is_method: true,
+        parameters: &[Type::String],
+        result: Type::String,
+        doc: "The text as one word of a shell command: `a b` gives `'a b'`. Needed in a `rewrite` of a command.",
+        run: |values| text(values, 0).map(|own| shell_word(own).into()),
+    },
+    Function {
         name: "contains_secret",
         is_method: true,
         parameters: &[Type::String],
@@ -108,6 +116,16 @@ fn text(values: &[Value], index: usize) -> Result<&str, FailureKind> {
             let found = other.map_or("nothing", Value::type_name);
             Err(FailureKind::WrongType { expected: "a string".to_owned(), found })
         }
+    }
+}
+
+/// Returns a text as one word of a shell command.
+fn shell_word(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-+,./:@%".contains(c);
+    // `A=1` in front of a command is a variable.
+    match !text.is_empty() && text.chars().all(is_plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', "'\\''")),
     }
 }
 
@@ -203,6 +221,10 @@ mod tests {
             (
                 r#""cm0gLXJmIC8=".base64_decode() + "|" + "cm0gLXJmIC8".base64_decode() + "|" + "!".base64_decode()"#,
                 "rm -rf /|rm -rf /|",
+            ),
+            (
+                r#"["a-b/c.d", "a b", "~", "A=1", "$X", "it's", ""].map(x, x.quote()).join(" ")"#,
+                r"a-b/c.d 'a b' '~' 'A=1' '$X' 'it'\''s' ''",
             ),
             (r#""a".sha256().startsWith("ca978112")"#, "true"),
             (r#"("AKIA" + "IOSFODNN7EXAMPLQ").contains_secret() || !"plain text".contains_secret()"#, "true"),

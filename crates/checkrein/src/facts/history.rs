@@ -146,18 +146,21 @@ impl Object for History {
     }
 }
 
+/// Number of events.
+const COUNT: Type = Type::Range(0, i64::MAX);
+
 pub(super) static HISTORY: Schema = Schema {
     name: "history",
     doc: "The session so far, without the current call. Kept only if a rule uses it.",
     fields: &[
-        field("denials", Type::Int, "Number of denied calls."),
-        field("repeats", Type::Int, "Number of identical calls directly before this one."),
+        field("denials", COUNT, "Number of denied calls."),
+        field("repeats", COUNT, "Number of identical calls directly before this one."),
     ],
     methods: &[
         Method {
             name: "count",
             parameters: &[Type::Format(&formats::TOOL)],
-            result: Type::Int,
+            result: COUNT,
             doc: "Number of calls of a tool, by its common or own name. \"\" counts all tools.",
         },
         Method {

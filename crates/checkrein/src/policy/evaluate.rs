@@ -170,17 +170,19 @@ impl Rule {
     /// Returns a new value as JSON.
     fn json(&self, new: &NewValue, key: &dyn Fn() -> String, facts: &dyn Object) -> Result<String, Failure> {
         let fail = |failure: EvaluationFailure| self.failed(&key(), &failure);
+        // The new input must not have parts that only a shell knows: their quotes and their order are lost.
+        let unknown = |Unknown(fact): Unknown| {
+            Failure::new(FailureKind::Error, format!("`{}`: the value of `{fact}` is unknown", key()))
+        };
         Ok(match new {
             NewValue::Constant(json) => json.clone(),
             NewValue::Text(template) => {
-                let text = template.render(facts, &self.variables).map_err(fail)?;
+                let text = template.render_known(facts, &self.variables).map_err(fail)?.map_err(unknown)?;
                 RawJson::string(&text).as_str().to_owned()
             }
             NewValue::Value(expression) => {
                 let value = expression.evaluate_with(facts, &self.variables).map_err(fail)?;
-                json_of_value(&value).map_err(|Unknown(fact)| {
-                    Failure::new(FailureKind::Error, format!("`{}`: the value of `{fact}` is unknown", key()))
-                })?
+                json_of_value(&value).map_err(unknown)?
             }
             NewValue::Array(items) => {
                 let items: Result<Vec<_>, _> = items.iter().map(|item| self.json(item, key, facts)).collect();

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use checkrein_core::{EventKind, Failure, FailureKind, FailurePolicy, Opinion, Reply};
+use checkrein_core::{Decision, EventKind, Failure, FailureKind, FailurePolicy, Opinion, Reply};
 use checkrein_dialects::{HandlerSpec, HookSpec, RuleSpec};
 use checkrein_expression::{Object, Prefilter};
 
@@ -11,7 +11,6 @@ use super::compile::{Rule, RuleError};
 use super::history;
 use super::pack_prefilters;
 use crate::handler::{Call, Handler, HandlerEnv, HandlerFactory, HandlerFuture};
-use crate::session_store::session_of;
 
 /// Creates handlers for rules.
 #[derive(Debug)]
@@ -80,11 +79,13 @@ impl RuleHandler {
         let default = if is_gate { FailurePolicy::Ask } else { FailurePolicy::Open };
         let condition = rule.condition(&**facts)?;
         let opinion = rule.opinion_of(&condition, &call.hook.id, &**facts, self.unknown.unwrap_or(default))?;
+        let is_denied = matches!(opinion.decision(), Decision::Deny | Decision::Halt);
         if condition == Condition::True
+            && !is_denied
             && let (Some(label), Some(store)) = (rule.label(), &self.env.sessions)
             && !call.hook.dry_run
         {
-            history::add_label(&**store, session_of(call.event()), label);
+            history::add_label(&**store, call.view.original.as_deref().unwrap_or(call.event()), label);
         }
         Ok(opinion)
     }

@@ -24,9 +24,18 @@ struct Entry {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum What {
-    Call { name: String, common_name: String, digest: u64, is_denied: bool },
+    Call {
+        name: String,
+        common_name: String,
+        digest: u64,
+        is_denied: bool,
+    },
     Prompt,
-    Label(String),
+    /// `call` is the digest of the call that the rule judged. `None` at other events.
+    Label {
+        name: String,
+        call: Option<u64>,
+    },
 }
 
 impl Entry {
@@ -40,7 +49,8 @@ impl Entry {
                 format!("{time}\tcall\t{}\t{}\t{digest:016x}\t{denied}", clean(name), clean(common_name))
             }
             What::Prompt => format!("{time}\tprompt"),
-            What::Label(label) => format!("{time}\tlabel\t{}", clean(label)),
+            What::Label { name, call: None } => format!("{time}\tlabel\t{}", clean(name)),
+            What::Label { name, call: Some(digest) } => format!("{time}\tlabel\t{}\t{digest:016x}", clean(name)),
         }
     }
 
@@ -56,7 +66,11 @@ impl Entry {
                 is_denied: fields.next()? == "denied",
             },
             "prompt" => What::Prompt,
-            "label" => What::Label(fields.next()?.to_owned()),
+            "label" => {
+                let name = fields.next()?.to_owned();
+                let call = fields.next().map(|digest| u64::from_str_radix(digest, 16)).transpose().ok()?;
+                What::Label { name, call }
+            }
             _ => return None,
         };
         Some(Self { time, what })
@@ -81,10 +95,11 @@ pub fn record_event(store: &dyn SessionStore, event: &Event, decision: Decision)
     store.append(session_of(event), LOG, &Entry { time: now(), what }.to_line());
 }
 
-/// Adds a label to a session, once.
-pub(super) fn add_label(store: &dyn SessionStore, session: Option<&str>, label: &str) {
-    let entry = Entry { time: now(), what: What::Label(label.to_owned()) };
-    store.append(session, LOG, &entry.to_line());
+/// Adds a label to the session of an event. `event` is the event before rewrites. If the call is denied, the label has no effect.
+pub(super) fn add_label(store: &dyn SessionStore, event: &Event, label: &str) {
+    let call = (event.kind() == EventKind::PreToolUse).then(|| digest(event));
+    let entry = Entry { time: now(), what: What::Label { name: label.to_owned(), call } };
+    store.append(session_of(event), LOG, &entry.to_line());
 }
 
 /// The history of the session of one event.
@@ -118,7 +133,7 @@ impl HistoryReader for SessionHistory {
     fn count(&self, tool: &str) -> u64 {
         let is_counted = |entry: &&Entry| match &entry.what {
             What::Call { name, common_name, .. } => tool.is_empty() || tool == name || tool == common_name,
-            What::Prompt | What::Label(_) => false,
+            What::Prompt | What::Label { .. } => false,
         };
         self.entries().filter(is_counted).count() as u64
     }
@@ -130,13 +145,25 @@ impl HistoryReader for SessionHistory {
     fn repeats(&self) -> u64 {
         let calls = self.entries().rev().filter_map(|entry| match entry.what {
             What::Call { digest, .. } => Some(digest),
-            What::Prompt | What::Label(_) => None,
+            What::Prompt | What::Label { .. } => None,
         });
         calls.take_while(|digest| *digest == self.digest).count() as u64
     }
 
     fn seen(&self, label: &str) -> bool {
-        self.entries().any(|entry| matches!(&entry.what, What::Label(own) if own == label))
+        let entries: Vec<&Entry> = self.entries().collect();
+        // The entry of a call follows the labels of its rules.
+        let is_denied = |rest: &[&Entry], call: u64| {
+            let verdict = rest.iter().find_map(|entry| match entry.what {
+                What::Call { digest, is_denied, .. } if digest == call => Some(is_denied),
+                _ => None,
+            });
+            verdict == Some(true)
+        };
+        entries.iter().enumerate().any(|(index, entry)| match &entry.what {
+            What::Label { name, call } => name == label && !call.is_some_and(|call| is_denied(&entries[index..], call)),
+            What::Call { .. } | What::Prompt => false,
+        })
     }
 
     fn turn(&self) -> Option<u64> {
@@ -181,13 +208,18 @@ mod tests {
     fn entries_round_trip_and_damaged_lines_are_skipped() {
         let call =
             |name: &str| What::Call { name: name.into(), common_name: "Bash".into(), digest: 7, is_denied: true };
-        for what in [call("shell"), What::Prompt, What::Label("read_secret".into())] {
+        for what in [
+            call("shell"),
+            What::Prompt,
+            What::Label { name: "read_secret".into(), call: None },
+            What::Label { name: "a".into(), call: Some(7) },
+        ] {
             let entry = Entry { time: 12, what };
             assert_eq!(Entry::parse(&entry.to_line()), Some(entry));
         }
         let named = Entry { time: 1, what: call("a\tb\nc") };
         assert!(!named.to_line().contains('\n'));
-        for line in ["", "x", "1", "1\tcall", "1\tcall\ta\tb\tzz\t", "1\tother\tx", "-1\tprompt"] {
+        for line in ["", "x", "1", "1\tcall", "1\tcall\ta\tb\tzz\t", "1\tlabel\ta\tzz", "1\tother\tx", "-1\tprompt"] {
             assert_eq!(Entry::parse(line), None, "{line:?}");
         }
     }

@@ -19,7 +19,7 @@ use checkrein::dialects::{HandlerSpec, RuleTest};
 use checkrein::hook::HookState;
 use checkrein_tools::hook_tests::{self, Case, CaseReport, HookProbes, TestReport, TestRunner};
 use checkrein_tools::lint::load_errors;
-use checkrein_tools::rule_tests;
+use checkrein_tools::rule_tests::{self, RuleCoverage};
 use serde_json::json;
 
 use super::config::ConfigArguments;
@@ -120,6 +120,8 @@ struct Known {
     cases: Vec<Case>,
     /// Rules with tests.
     rules: Vec<HookSpec>,
+    /// All rules with the kinds of their cases.
+    coverage: Vec<RuleCoverage>,
     /// Errors of hooks that cannot be loaded.
     broken: Vec<String>,
     /// `true` if the command line names the hook files. Their rules need no approval for a test.
@@ -154,12 +156,19 @@ impl Known {
         for case in &cases {
             runner.loaded_for(case);
         }
-        let mut rules: Vec<HookSpec> =
-            runner.loaded().hooks.iter().filter(|hook| has_tests(hook, false)).cloned().collect();
+        let mut rules: Vec<HookSpec> = match arguments.packs {
+            true => packs::ALL.iter().flat_map(Pack::rules).collect(),
+            false => runner.loaded().hooks.iter().filter(|hook| is_rule_of_file(hook)).cloned().collect(),
+        };
+        let mut coverage: Vec<_> = rules.iter().filter_map(RuleCoverage::new).collect();
+        // One entry for several events may be several hooks.
+        coverage.dedup();
+        if !arguments.filter.is_empty() {
+            coverage.clear();
+        }
+        rules.retain(has_tests);
         let mut broken = Vec::new();
-        if arguments.packs {
-            rules = packs::ALL.iter().flat_map(Pack::rules).filter(|hook| has_tests(hook, true)).collect();
-        } else {
+        if !arguments.packs {
             // A hook that does not load is not tested.
             let loaded = runner.loaded();
             let unloaded = load_errors(config.dialect.0, &loaded.hooks, &dir, &loaded.diagnostics);
@@ -169,7 +178,7 @@ impl Known {
         }
         let all_cases = all_cases + rules.iter().map(test_names).map(|names| names.len()).sum::<usize>();
         rules.retain(|rule| test_names(rule).iter().any(|name| is_wanted(arguments, name)));
-        Ok(Self { runner, files, cases, rules, broken, has_named_files, wrong: read.diagnostics, all_cases })
+        Ok(Self { runner, files, cases, rules, coverage, broken, has_named_files, wrong: read.diagnostics, all_cases })
     }
 
     /// Prints diagnostics of all files on standard error.
@@ -255,7 +264,8 @@ async fn once(arguments: &Arguments, known: &Known) -> Result<Exit> {
             let fail_fast = arguments.fail_fast;
             reports.extend(known.runner.run_all(&known.cases, jobs, fail_fast, |report| live.done(report)).await);
         }
-        (TestReport::new(reports, Vec::new(), begun.elapsed()).with_mutants(mutants), 0)
+        let report = TestReport::new(reports, Vec::new(), begun.elapsed()).with_mutants(mutants);
+        (report.with_rules(known.coverage.clone()), 0)
     };
     let (report, with_cases) = report;
     let mut problems: Vec<_> = known.wrong.iter().map(ToString::to_string).collect();
@@ -271,12 +281,14 @@ async fn once(arguments: &Arguments, known: &Known) -> Result<Exit> {
     super::finish_output(exit, show(arguments, &report, with_cases))
 }
 
-/// `true` for a rule with tests, of a pack or of a file.
-fn has_tests(hook: &HookSpec, of_pack: bool) -> bool {
-    match &hook.handler {
-        HandlerSpec::Rule(rule) => !rule.tests.is_empty() && rule.pack_rule.is_some() == of_pack,
-        _ => false,
-    }
+/// `true` for a rule that a file has.
+fn is_rule_of_file(hook: &HookSpec) -> bool {
+    matches!(&hook.handler, HandlerSpec::Rule(rule) if rule.pack_rule.is_none())
+}
+
+/// `true` for a rule with tests.
+fn has_tests(hook: &HookSpec) -> bool {
+    matches!(&hook.handler, HandlerSpec::Rule(rule) if !rule.tests.is_empty())
 }
 
 /// `true` if a case has this name or no name is given.

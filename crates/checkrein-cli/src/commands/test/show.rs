@@ -5,7 +5,7 @@ use std::path::Path;
 
 use checkrein::record::HookOutcome;
 use checkrein_tools::hook_tests::{CaseOutcome, CaseReport, Finding, HookProbes, Mismatch, ProbeReport, TestReport};
-use checkrein_tools::rule_tests::MUTANT;
+use checkrein_tools::rule_tests::{MUTANT, RuleCoverage};
 use owo_colors::{OwoColorize, Style};
 
 use super::super::{layout, pluralize, printable, shorten_paths};
@@ -48,12 +48,13 @@ pub(super) fn cases(out: &mut impl Write, report: &TestReport) -> io::Result<()>
     writeln!(out, "\n{cases}: {}, in {} ms", counts.join(", ").style(style), report.duration_ms)?;
     problems(out, report)?;
     mutants(out, report.mutants, survivors)?;
+    coverage(out, &report.rules)?;
     let is_failed = |case: &&CaseReport| !matches!(case.outcome, CaseOutcome::Passed | CaseOutcome::Skipped);
     for case in report.cases.iter().filter(is_failed).filter(|case| !is_mutant(case)) {
         let fields: Vec<_> =
             case.mismatches.iter().map(|mismatch| sentence(mismatch).unwrap_or(&mismatch.field)).collect();
-        // The case above shows the whole error.
-        let error = case.error.as_ref().map(|error| error.split(": ").next().unwrap_or_default().to_owned());
+        // The case above shows all lines of the error.
+        let error = case.error.as_ref().map(|error| error.lines().next().unwrap_or_default().to_owned());
         let why = error.unwrap_or_else(|| fields.join(", "));
         writeln!(out, "  {} {} {}: {}", "failed".red(), place(case), printable(&case.name), printable(&why))?;
     }
@@ -82,6 +83,26 @@ fn mutants(out: &mut impl Write, all: usize, survivors: usize) -> io::Result<()>
     if survivors > 0 {
         let hint = "add a test that tells the difference, or remove the part if no call can tell";
         layout::paragraph(out, 2, &format!("hint: {hint}"))?;
+    }
+    Ok(())
+}
+
+/// Writes the number of rules with both kinds of cases, and the other rules.
+fn coverage(out: &mut impl Write, rules: &[RuleCoverage]) -> io::Result<()> {
+    let incomplete = || rules.iter().filter(|rule| !rule.is_complete());
+    let complete = rules.len() - incomplete().count();
+    if rules.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "{}: {complete} with a case that applies and one that does not", pluralize(rules.len(), "rule"))?;
+    for rule in incomplete() {
+        let missing = match (rule.applies, rule.silent) {
+            (false, false) => "no cases",
+            (false, true) => "no case in which it applies",
+            _ => "no case in which it does not apply",
+        };
+        let place = format!("({}:{})", relative(Path::new(&rule.file)), rule.line);
+        writeln!(out, "  {} {}: {missing} {}", "untested".yellow(), printable(&rule.rule), place.dimmed())?;
     }
     Ok(())
 }

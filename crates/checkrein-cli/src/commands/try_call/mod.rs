@@ -130,6 +130,8 @@ struct Tried {
     hook: Option<HookRecord>,
     /// Evaluation of this hook, if it is a rule.
     rule: Option<ExplainedHook>,
+    /// `true` if the rule decided about an input that an earlier hook rewrote, so its evaluation is not known.
+    is_rewritten: bool,
     /// `true` if the decision is a deny because something failed.
     failed_closed: bool,
     /// The answer as the agent reads it.
@@ -190,11 +192,18 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
                 let mut one = ask(agent, call, is_installed, arguments.trust_all, &dir);
                 let explain = |hook: &HookRecord| config::explain_one(agent, &loaded, &dir, &one.event, hook);
                 one.rule = one.hook.as_ref().filter(|hook| hook.handler == RULE).and_then(explain);
+                one.is_rewritten =
+                    one.rule.as_ref().and_then(selection::rule_state) == Some(selection::RuleState::DoesNotApply);
+                if one.is_rewritten {
+                    one.rule = None;
+                }
                 let rules =
                     loaded.hooks.iter().filter(|hook| has_label(hook) && hook.kinds.contains(&one.event.kind()));
                 let explained = rules.filter_map(|hook| config::explain_hook(agent, hook, &dir, &one.event));
                 for planned in explained {
-                    if let Some(label) = selection::label(&planned) {
+                    // A denied call sets no label.
+                    let is_denied = matches!(one.decision, Decision::Deny | Decision::Halt);
+                    if let Some(label) = selection::label(&planned).filter(|_| !is_denied) {
                         let info = &planned.hook.info;
                         one.notable.push(Notable::new(
                             format!("label `{label}`"),
@@ -317,8 +326,11 @@ fn ask(agent: &'static Dialect, call: AgentCall, is_installed: bool, trust_all: 
             let decision = record.verdict.decision;
             (decision, record.verdict.reason.clone(), failed && decision == Decision::Deny)
         }
-        // Without a record, no hook ran: nothing matched, or checkrein itself failed.
-        None => (told.decision(), told.reason().map(str::to_owned), told.decision() == Decision::Deny),
+        // Without a record, no hook ran: nothing matched, checkrein refused the call by itself, or it failed.
+        None => {
+            let decision = told.decision();
+            (decision, told.reason().map(str::to_owned), response.has_failed && decision == Decision::Deny)
+        }
     };
     Tried {
         agent,
@@ -329,6 +341,7 @@ fn ask(agent: &'static Dialect, call: AgentCall, is_installed: bool, trust_all: 
         notable: record.map(Notable::of_record).unwrap_or_default(),
         hook,
         rule: None,
+        is_rewritten: false,
         failed_closed,
         told,
         answer: response.answer,

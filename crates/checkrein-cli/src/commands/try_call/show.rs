@@ -67,6 +67,9 @@ impl Tried {
         if let Some(part) = self.rule.as_ref().and_then(selection::deciding_part) {
             line(&format!("because {part}"), Style::new().dimmed())?;
         }
+        if self.is_rewritten {
+            line("because its condition is true for the input that an earlier hook rewrote", Style::new().dimmed())?;
+        }
         for note in &self.notes {
             line(&format!("note: {note}"), Style::new().dimmed())?;
         }

@@ -413,6 +413,13 @@ impl HookKey {
                 members.push(format!("{}:{}", RawJson::string(name), node.to_json()));
                 *settings = RawJson::parse(format!("{{{}}}", members.join(","))).map_err(|error| error.to_string())?;
             }
+            // The guard that its author expects would be missing.
+            (_, Attribute::OfRule(_)) => {
+                let why = format!("`{name}` is a key of rules, and this hook is a `{}` hook", spec.handler.kind());
+                decoder.error("rule-key", node.span, why.clone()).help =
+                    Some("write two hooks, or remove the key".to_owned());
+                return Err(why);
+            }
             _ => {
                 let kind = spec.handler.kind();
                 let text = format!("`{name}` has no effect on a `{kind}` hook");

@@ -8,7 +8,7 @@ use super::Command;
 use super::arguments::Arguments;
 use crate::builtins::doubt::is_wholly_unknown;
 use crate::builtins::shell::{Expanded, lexical};
-use crate::facts::{STRINGS, cached, field, word};
+use crate::facts::{STRINGS, cached, field, formats, word};
 
 /// Variables with which hooks do not run, and the value. `None`: any value.
 const SKIPPING: &[(&str, Option<&str>)] = &[
@@ -20,6 +20,9 @@ const SKIPPING: &[(&str, Option<&str>)] = &[
     ("PRE_COMMIT_ALLOW_NO_CONFIG", None),
 ];
 
+static BRANCH: Type = Type::Format(&formats::BRANCH);
+const BRANCHES: Type = Type::list(&BRANCH);
+
 pub(super) static GIT: Schema = Schema {
     name: "git command",
     doc: "Details of a git command. All fields are empty for other programs.",
@@ -28,7 +31,7 @@ pub(super) static GIT: Schema = Schema {
         field("refspecs", STRINGS, "Refspecs of `push`, `pull` or `fetch`, as they are written."),
         field(
             "targets",
-            STRINGS,
+            BRANCHES,
             "Branches that a push writes or deletes: `HEAD:main` gives `main`. Without a refspec, the current branch.",
         ),
         field(
@@ -37,7 +40,7 @@ pub(super) static GIT: Schema = Schema {
             "`true` if the command overwrites: `--force`, `+ref`, `--mirror`, `--force-with-lease`, `branch -D`.",
         ),
         field("lease", Type::Bool, "`true` for `--force-with-lease` without `--force`."),
-        field("branch_deletes", STRINGS, "Branches that are deleted: `push -d x`, `push :x`, `branch -D x`."),
+        field("branch_deletes", BRANCHES, "Branches that are deleted: `push -d x`, `push :x`, `branch -D x`."),
         field(
             "no_verify",
             Type::Bool,

@@ -12,6 +12,8 @@ mod targets;
 #[cfg(test)]
 mod tests;
 
+pub(super) use subcommands::has_subcommands;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -295,6 +297,10 @@ impl Object for Command {
     }
 }
 
+/// Names of programs.
+static PROGRAM: Type = Type::Format(&formats::PROGRAM);
+const PROGRAMS: Type = Type::list(&PROGRAM);
+
 pub(super) static COMMAND: Schema = Schema {
     name: "command",
     doc: "One program that a shell call runs, with its arguments.",
@@ -308,7 +314,7 @@ pub(super) static COMMAND: Schema = Schema {
         field("argv", STRINGS, "All words, the program first."),
         field(
             "subcommand",
-            Type::String,
+            Type::Format(&formats::SUBCOMMAND),
             "Subcommand after global options, such as `push`; with spaces if it has several words, such as `system prune`; \"\" if there is none.",
         ),
         field(
@@ -321,7 +327,11 @@ pub(super) static COMMAND: Schema = Schema {
             Type::map(&Type::String),
             "Values of options, under every spelling. The last one applies. Test the option first: `\"--output\" in c.options && c.options[\"--output\"] == \"x\"`.",
         ),
-        field("args", STRINGS, "Operands: words that are neither options, nor values of options, nor the subcommand."),
+        field(
+            "args",
+            Type::list(&Type::Format(&formats::OPERAND)),
+            "Operands: words that are neither options, nor values of options, nor the subcommand.",
+        ),
         field(
             "text",
             Type::String,
@@ -329,16 +339,16 @@ pub(super) static COMMAND: Schema = Schema {
         ),
         field("env", Type::map(&Type::String), "Variables that the call sets for the command."),
         field("redirects", Type::list(&Type::Object(&REDIRECT)), "Files that the shell opens for the command."),
-        field("pipes_to", STRINGS, "Programs further down the pipe."),
-        field("piped_from", STRINGS, "Programs whose output is the standard input."),
+        field("pipes_to", PROGRAMS, "Programs further down the pipe."),
+        field("piped_from", PROGRAMS, "Programs whose output is the standard input."),
         field(
             "uses_output_of",
-            STRINGS,
+            PROGRAMS,
             "Programs whose output is a part of the words: `docker rm $(docker ps -q)` gives `docker`. Also words from `xargs`.",
         ),
         field(
             "runs_output_of",
-            STRINGS,
+            PROGRAMS,
             "Programs whose output the command runs as code: `curl` in `curl … | sh`, `sh -c \"$(curl …)\"`, `bash <(curl …)`, and `curl -o x …; sh x`.",
         ),
         field(
@@ -349,15 +359,15 @@ pub(super) static COMMAND: Schema = Schema {
         field("multiplies", Type::Bool, "`true` for a fork bomb: a function that starts copies of itself endlessly."),
         field(
             "wrappers",
-            STRINGS,
+            PROGRAMS,
             "Programs and shells that start the command, outermost first: `sudo`, `xargs`, `sh`, `ssh`.",
         ),
         field("remote", Type::Bool, "`true` if the command runs on another machine or in a container."),
-        field("cwd", Type::String, "Working directory; unknown if only a running shell knows it."),
+        field("cwd", Type::Format(&formats::ABSOLUTE), "Working directory; unknown if only a running shell knows it."),
         field("known", Type::Bool, "`true` if the program and all arguments are known."),
         field(
             "targets",
-            STRINGS,
+            Type::list(&Type::Format(&formats::ABSOLUTE)),
             "Files that `rm`, `mv`, `cp`, `chmod`, `tee`, `find -delete` and similar programs change: absolute and normalized.",
         ),
         field("git", Type::Object(&git::GIT), "Details of a git command. Empty for other programs."),

@@ -342,7 +342,7 @@ const VERBS: &[&str] = &[
 const MOST_WORDS: usize = 5;
 
 /// `true` if the first operand of the program is a subcommand.
-pub(super) fn has_subcommands(program: &str) -> bool {
+pub(in crate::facts) fn has_subcommands(program: &str) -> bool {
     !WITHOUT.contains(&program)
         && (MORE.contains(&program) || DEEP.contains(&program) || global_options::has_subcommands(program))
 }

@@ -16,7 +16,7 @@ use std::ops::Range;
 use checkrein_core::Event;
 use checkrein_expression::{Field, List, Object, Schema, Type, Value};
 
-use super::{RepositoryState, cached, file_word as word};
+use super::{RepositoryState, cached, file_word as word, formats};
 use crate::builtins::commands::ParsedCommands;
 use crate::builtins::shell::Expanded;
 
@@ -28,9 +28,17 @@ pub(crate) static SCHEMA: Schema = Schema {
     name: "connection",
     doc: "A host that the call contacts.",
     fields: &[
-        Field { name: "host", kind: Type::String, doc: "Name or address of the host, in lower case." },
-        Field { name: "port", kind: Type::Int, doc: "Port; the default of the scheme, or 0 if it is not known." },
-        Field { name: "scheme", kind: Type::String, doc: "Scheme such as `https` or `ssh`; empty if there is none." },
+        Field { name: "host", kind: Type::Format(&formats::HOST), doc: "Name or address of the host, in lower case." },
+        Field {
+            name: "port",
+            kind: Type::Range(0, 65_535),
+            doc: "Port; the default of the scheme, or 0 if it is not known.",
+        },
+        Field {
+            name: "scheme",
+            kind: Type::Format(&formats::SCHEME),
+            doc: "Scheme such as `https` or `ssh`; empty if there is none.",
+        },
         Field {
             name: "scope",
             kind: Type::OneOf(SCOPES),

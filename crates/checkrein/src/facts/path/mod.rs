@@ -18,7 +18,7 @@ use checkrein_core::Event;
 use checkrein_expression::{Field, List, Schema, Type, Value};
 
 use self::fact::PathFact;
-use super::{cached, file_word as word};
+use super::{cached, file_word as word, formats};
 use crate::builtins::commands::ParsedCommands;
 use crate::builtins::protect_paths::access::{self, ACCESSES};
 
@@ -28,10 +28,14 @@ pub(crate) static SCHEMA: Schema = Schema {
     doc: "A file or directory that the call reads, writes, deletes or executes.",
     fields: &[
         Field { name: "path", kind: Type::String, doc: "Path as written." },
-        Field { name: "abs", kind: Type::String, doc: "Absolute path without `.` and `..`." },
-        Field { name: "real", kind: Type::String, doc: "Absolute path with all links resolved." },
-        Field { name: "name", kind: Type::String, doc: "Last part of the path." },
-        Field { name: "ext", kind: Type::String, doc: "Extension without the dot; empty if there is none." },
+        Field { name: "abs", kind: Type::Format(&formats::ABSOLUTE), doc: "Absolute path without `.` and `..`." },
+        Field { name: "real", kind: Type::Format(&formats::ABSOLUTE), doc: "Absolute path with all links resolved." },
+        Field { name: "name", kind: Type::Format(&formats::FILE_NAME), doc: "Last part of the path." },
+        Field {
+            name: "ext",
+            kind: Type::Format(&formats::EXTENSION),
+            doc: "Extension without the dot; empty if there is none.",
+        },
         Field { name: "access", kind: Type::OneOf(ACCESSES), doc: "`read`, `write`, `delete` or `execute`." },
         Field {
             name: "in_project",
@@ -58,7 +62,7 @@ pub(crate) static SCHEMA: Schema = Schema {
         },
         Field {
             name: "known_start",
-            kind: Type::String,
+            kind: Type::Format(&formats::ABSOLUTE),
             doc: "Absolute path up to its first unknown part: `/dev/` for `/dev/$DISK`; empty for `$FILE`.",
         },
         Field { name: "program", kind: Type::String, doc: "Program that uses the file; empty for tools." },
