@@ -310,7 +310,7 @@ async fn question_of_a_waiting_agent_is_first_and_has_its_own_time() {
     let gone = machine.ask("git push 1", "push?");
     until(&browser, &format!("{} !== null", card(&gone))).await;
     let held = machine.ask_waiting("git push 2", 300);
-    until(&browser, &format!("{}?.innerText.includes('agent waits 4 min')", card(&held))).await;
+    until(&browser, &format!("{}?.innerText.includes('agent waits 4:')", card(&held))).await;
     let short = machine.ask_waiting("git push 3", 1);
     until(&browser, &format!("{}?.innerText.includes('agent no longer waits')", card(&short))).await;
     let shown = "[...document.querySelectorAll('.card')].map((card) => card.dataset.id)";
