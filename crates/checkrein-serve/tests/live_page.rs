@@ -538,10 +538,11 @@ async fn views_fit_narrow_and_wide_windows() {
         press(&browser, "1").await;
         // The last answer of a session is whole, however many events it has.
         let is_whole = "(() => { const line = [...document.querySelectorAll('#sessions .line-two')].find((line) => line.querySelector('.denials')); \
-                        const [state, events, denied, answer] = line.children; \
-                        [state.textContent, events.textContent, denied.textContent] = ['waiting', '123,456 events', '12,345 denied']; \
-                        return answer.getBoundingClientRect().right <= line.getBoundingClientRect().right + 1 \
-                          && answer.scrollWidth <= answer.clientWidth; })()";
+                        const parts = [...line.children]; const before = parts.map((part) => part.textContent); \
+                        ['waiting', '123,456 events', '12,345 denied'].forEach((text, at) => { parts[at].textContent = text; }); \
+                        const answer = parts.at(-1); const end = answer.getBoundingClientRect().right; \
+                        const isWhole = end <= line.getBoundingClientRect().right + 1 && answer.scrollWidth <= answer.clientWidth; \
+                        parts.forEach((part, at) => { part.textContent = before[at]; }); return isWhole; })()";
         until(&browser, is_whole).await;
         // Rows are drawn again at a change of the size, so the script clicks.
         until(&browser, "document.querySelector('.row[data-answer=deny]') !== null").await;

@@ -257,7 +257,7 @@ impl Model {
                 self.overlay = Some(Overlay::Confirm { id, approve, scroll });
             }
             (Overlay::Confirm { .. }, _) => {
-                self.notice = Some("cancelled; the question still waits for an answer".to_owned())
+                self.notice = Some("cancelled; the question still waits for an answer".to_owned());
             }
             (Overlay::Event { title, lines, scroll }, key @ (Key::Up | Key::Down | Key::PageUp | Key::PageDown)) => {
                 let last = lines.len().saturating_sub(1);
