@@ -293,6 +293,9 @@ pub struct WarmStatus {
     pub waiting: u64,
     /// Warm runs since the start of the process.
     pub runs: u64,
+    /// Runs that were cold because no interpreter waited: the first run of a script, and runs that follow each other closely.
+    #[serde(default)]
+    pub missed: u64,
     /// Scripts that could run warm, but whose last run was cold.
     pub cold: Vec<ColdScript>,
 }

@@ -301,6 +301,29 @@ async fn questions_are_answered_and_events_appear() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn question_of_a_waiting_agent_is_first_and_has_its_own_time() {
+    let Some(driver) = Driver::start() else { return };
+    let Some(browser) = driver.browser("one").await else { return };
+    let machine = Machine::new();
+    let web = machine.web().await;
+    log_in(&browser, &web).await;
+    let gone = machine.ask("git push 1", "push?");
+    until(&browser, &format!("{} !== null", card(&gone))).await;
+    let held = machine.ask_waiting("git push 2", 300);
+    until(&browser, &format!("{}?.innerText.includes('agent waits 4:')", card(&held))).await;
+    let short = machine.ask_waiting("git push 3", 1);
+    until(&browser, &format!("{}?.innerText.includes('agent no longer waits')", card(&short))).await;
+    let shown = "[...document.querySelectorAll('.card')].map((card) => card.dataset.id)";
+    assert_eq!(get(&browser, shown).await, json!([held, short, gone]));
+    assert_eq!(get(&browser, &format!("{}.innerText.includes('waits')", card(&gone))).await, json!(false));
+    // A page that opens later has the same order for agents that wait.
+    browser.refresh().await.unwrap();
+    until(&browser, &format!("{}?.innerText.includes('agent waits')", card(&held))).await;
+    assert_eq!(get(&browser, shown).await, json!([held, gone, short]));
+    browser.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn held_key_answers_one_question() {
     let Some(driver) = Driver::start() else { return };
     let Some(browser) = driver.browser("one").await else { return };
@@ -509,7 +532,18 @@ async fn views_fit_narrow_and_wide_windows() {
             until(&browser, NO_OVERFLOW).await;
             until(&browser, "!document.body.innerText.includes('[object')").await;
         }
+        // All views can be seen without scrolling.
+        until(&browser, "document.querySelector('.tabs').scrollWidth <= document.querySelector('.tabs').clientWidth")
+            .await;
         press(&browser, "1").await;
+        // The last answer of a session is whole, however many events it has.
+        let is_whole = "(() => { const line = [...document.querySelectorAll('#sessions .line-two')].find((line) => line.querySelector('.denials')); \
+                        const parts = [...line.children]; const before = parts.map((part) => part.textContent); \
+                        ['waiting', '123,456 events', '12,345 denied'].forEach((text, at) => { parts[at].textContent = text; }); \
+                        const answer = parts.at(-1); const end = answer.getBoundingClientRect().right; \
+                        const isWhole = end <= line.getBoundingClientRect().right + 1 && answer.scrollWidth <= answer.clientWidth; \
+                        parts.forEach((part, at) => { part.textContent = before[at]; }); return isWhole; })()";
+        until(&browser, is_whole).await;
         // Rows are drawn again at a change of the size, so the script clicks.
         until(&browser, "document.querySelector('.row[data-answer=deny]') !== null").await;
         browser.execute("document.querySelector('.row[data-answer=deny]').click()", vec![]).await.unwrap();

@@ -9,6 +9,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -150,6 +151,13 @@ fn only_the_signature_gives_an_answer() {
     assert_eq!(send("/callback/AAAAA-AAAAA", "m2", now(), SECRET, &body, &body), 400);
     let without_decision = json!({ "id": approval.id }).to_string();
     assert_eq!(send(&path, "m3", now(), SECRET, &without_decision, &without_decision), 400);
+    let unknown = json!({ "id": "AAAAA-AAAAA", "decision": "approve" }).to_string();
+    assert_eq!(send("/callback/AAAAA-AAAAA", "m6", now(), SECRET, &unknown, &unknown), 404);
+    // Files that others can write are not used.
+    let set_mode = |mode| std::fs::set_permissions(store.directory(), std::fs::Permissions::from_mode(mode)).unwrap();
+    set_mode(0o777);
+    assert_eq!(send(&path, "m7", now(), SECRET, &body, &body), 500);
+    set_mode(0o700);
     assert_eq!(store.find(&approval.id).unwrap().state, ApprovalState::Pending);
     assert_eq!(send(&path, "m4", now(), SECRET, &body, &body), 200);
     let answered = store.find(&approval.id).unwrap();

@@ -1,6 +1,6 @@
 //! Internals that `checkrein-tools` uses. Not part of the API: any release may change them.
 
-pub use crate::builtins::protect_self::answers_questions;
+pub use crate::builtins::protect_self::Attempt;
 pub use crate::builtins::secrets::{cut_at_secret, has_secret, redacted_json, redacted_text};
 pub use crate::builtins::shell;
 pub use crate::engine::StopLimit;

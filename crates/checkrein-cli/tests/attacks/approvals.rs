@@ -314,9 +314,14 @@ fn waiting_call_gets_the_answer_of_the_user() {
         let listed = place.run(&["approvals", "--json"]).stdout;
         let listed: Value = serde_json::from_str(&listed).unwrap();
         assert_eq!(listed[0]["id"], json!(id), "{listed}");
+        let waits = listed[0]["waits_until"].as_u64().unwrap() - listed[0]["created"].as_u64().unwrap();
+        assert!((1_000..=900_000).contains(&waits), "{agent}: {listed}");
+        let text = place.run(&["approvals"]).stdout;
+        assert!(text.contains("the agent waits for the answer: "), "{text}");
         let (exit, shown) = approve(&place, &id, "y\n");
         assert_eq!(exit, 0, "{shown}");
         assert!(shown.contains("git push origin main") && shown.contains("hooks.yaml"), "{shown}");
+        assert!(shown.contains("the agent waits for the answer, "), "{shown}");
         let passed = finished(&place, child);
         assert!(!is_denied(&passed) && !passed.stdout.contains(r#""ask""#), "{agent}: {passed:?}");
         let (child, id) = waiting(&place, agent, &call, vars);
@@ -398,7 +403,6 @@ fn edited_input_is_judged_again() {
         command.env("EDITOR", format!("sed -i 's/git push origin main/{to}/'")).env_remove("VISUAL");
         let (exit, shown) = terminal::talk(command, 100, &[("[y/N]", Does::Types("y\n"))]);
         assert_eq!(exit, 0, "{shown}");
-        assert!(shown.contains("edited; the hooks judge the edited call"), "{shown}");
         let is_changed =
             shown.contains("- command: git push origin main") && shown.contains(&format!("+ command: {to}"));
         assert!(is_changed, "{shown}");
@@ -408,6 +412,9 @@ fn edited_input_is_judged_again() {
         let outcome = all.iter().find(|one| one["id"] == id).unwrap()["edited_outcome"].clone();
         assert_eq!(outcome["has_passed"], !is_denied(&ran), "{agent}: {outcome}");
         assert_eq!(outcome["text"].as_str().unwrap().contains("no force"), to.contains("--force"), "{outcome}");
+        // The agent waits, so the user learns the result.
+        let text = outcome["text"].as_str().unwrap();
+        assert!(shown.contains(&format!("edited; {text}")), "{shown}");
         ran
     };
     for (agent, call, vars) in calls() {

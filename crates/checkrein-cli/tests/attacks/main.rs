@@ -16,6 +16,7 @@ mod output;
 mod page;
 mod paths;
 mod repository;
+mod self_answers;
 mod self_test;
 mod serve;
 mod warm;

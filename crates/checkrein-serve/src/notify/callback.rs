@@ -103,7 +103,9 @@ mod route {
             Ok(Err(error @ (ApprovalError::Answered(_) | ApprovalError::Expired(_)))) => {
                 refused(StatusCode::CONFLICT, error)
             }
-            Ok(Err(error)) => refused(StatusCode::NOT_FOUND, error),
+            Ok(Err(error @ ApprovalError::Unknown(_))) => refused(StatusCode::NOT_FOUND, error),
+            // The bot may try again.
+            Ok(Err(error)) => refused(StatusCode::INTERNAL_SERVER_ERROR, error),
             Err(_) => refused(StatusCode::INTERNAL_SERVER_ERROR, "the answer was not stored"),
         }
     }

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use checkrein_tools::approvals::{Approval, ApprovalState, ApprovalStore};
+use checkrein_tools::approvals::{Approval, ApprovalState, ApprovalStore, KnownFiles};
 use tokio::sync::{mpsc, watch};
 
 use crate::directory_watch;
@@ -81,6 +81,7 @@ pub(crate) async fn watch(approvals: ApprovalStore, targets: Targets, problems: 
     let mut watcher = None;
     let start = SystemTime::now() - NEW_QUESTION_AGE;
     let mut known = HashSet::new();
+    let mut files = KnownFiles::default();
     let (waiting, questions) = watch::channel(Vec::new());
     if targets.desktop {
         tokio::spawn(show_on_desktop(questions, problems.clone()));
@@ -95,8 +96,16 @@ pub(crate) async fn watch(approvals: ApprovalStore, targets: Targets, problems: 
             });
         }
         let store = approvals.clone();
-        let found = tokio::task::spawn_blocking(move || store.list()).await;
-        if let Ok(Ok(all)) = found {
+        let mut read = std::mem::take(&mut files);
+        let found = tokio::task::spawn_blocking(move || {
+            let found = store.list_changed(&mut read);
+            (read, found)
+        });
+        let found = found.await.map(|(read, found)| {
+            files = read;
+            found
+        });
+        if let Ok(Ok((all, _))) = found {
             let pending = all.iter().filter(|approval| approval.state == ApprovalState::Pending);
             let new: Vec<_> = pending.filter(|approval| is_after(approval, start)).cloned().collect();
             for approval in &new {

@@ -211,6 +211,8 @@ async fn refresh(options: &TuiOptions, link: &mut Link, model: &mut Model) {
     match options.approvals.list() {
         Ok(all) => {
             data.pending = all.iter().filter(|found| found.state == ApprovalState::Pending).map(pending).collect();
+            // An agent waits for the answer to one of these.
+            data.pending.sort_by_key(|pending| pending.waits.is_none());
         }
         Err(error) => model.notice = Some(error.to_string()),
     }
@@ -292,6 +294,7 @@ fn pending(approval: &Approval) -> Pending {
         call,
         reasons: reasons.collect(),
         left: approval.left().as_secs(),
+        waits: approval.waits().map(|left| left.as_secs()),
     }
 }
 

@@ -75,6 +75,8 @@ pub(super) struct Pending {
     pub(super) reasons: Vec<String>,
     /// Time left, in seconds.
     pub(super) left: u64,
+    /// Time for which the agent holds the call, in seconds.
+    pub(super) waits: Option<u64>,
 }
 
 /// Everything that is shown.

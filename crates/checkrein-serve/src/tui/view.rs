@@ -15,6 +15,12 @@ use super::model::{Model, Overlay, Pane};
 /// Maximum height of the questions, in lines.
 const MAX_PENDING: u16 = 12;
 
+/// Width of the names of events. Longer names are rare.
+const EVENT_WIDTH: usize = 14;
+
+/// Width of the events with all columns.
+const FULL_WIDTH: u16 = 80;
+
 /// Draws the whole view.
 pub(super) fn draw(frame: &mut Frame<'_>, model: &Model) {
     let pending = pending_height(model);
@@ -86,7 +92,9 @@ fn draw_pending(frame: &mut Frame<'_>, area: Rect, model: &Model) {
     let selected = model.index(Pane::Pending);
     let mut lines = Vec::new();
     for (index, pending) in model.data.pending.iter().enumerate() {
-        let text = format!("{}  {}  {} left", clean(&pending.id), clean(&pending.title), time_left(pending.left));
+        let waits = pending.waits.map(|left| format!("agent waits {}, ", time_left(left))).unwrap_or_default();
+        let left = time_left(pending.left);
+        let text = format!("{}  {}  {waits}{left} left", clean(&pending.id), clean(&pending.title));
         let style = if index == selected { selection() } else { Style::new() };
         lines.push(Line::styled(text, style));
         if index == selected {
@@ -102,7 +110,7 @@ fn draw_pending(frame: &mut Frame<'_>, area: Rect, model: &Model) {
     let inner = usize::from(area.height.saturating_sub(2));
     // The selected question stays visible.
     let scroll = selected.saturating_sub(inner.saturating_sub(2));
-    let text = Paragraph::new(lines).block(block(" 1 questions ", model.pane == Pane::Pending));
+    let text = Paragraph::new(lines).block(block(" [1] questions ", model.pane == Pane::Pending));
     frame.render_widget(text.scroll((u16::try_from(scroll).unwrap_or_default(), 0)), area);
 }
 
@@ -123,7 +131,8 @@ fn draw_sessions(frame: &mut Frame<'_>, area: Rect, model: &Model) {
             Line::styled(clean(&counts), Style::new().add_modifier(Modifier::DIM)),
         ])
     }));
-    let list = List::new(items).block(block(" 2 sessions ", model.pane == Pane::Sessions)).highlight_style(selection());
+    let list =
+        List::new(items).block(block(" [2] sessions ", model.pane == Pane::Sessions)).highlight_style(selection());
     let mut state = ListState::default().with_selected(Some(model.index(Pane::Sessions)));
     frame.render_stateful_widget(list, area, &mut state);
 }
@@ -137,6 +146,8 @@ fn state_style(state: &str) -> Style {
 }
 
 fn draw_events(frame: &mut Frame<'_>, area: Rect, model: &Model) {
+    // A table that is too narrow for all columns would cut each of them.
+    let columns = if area.width < FULL_WIDTH { 4 } else { 6 };
     let rows = model.data.events.iter().map(|event| {
         let lane = event.subagent.as_deref().map(|id| format!("{id}: ")).unwrap_or_default();
         let call = format!(
@@ -146,28 +157,29 @@ fn draw_events(frame: &mut Frame<'_>, area: Rect, model: &Model) {
         );
         let time = local_time(&event.time);
         let time = time.get(11..19).unwrap_or(&time);
-        Row::new(vec![
+        let cells = [
             Cell::new(clean(time)),
-            Cell::new(clean(event.answer())).style(decision_style(event.answer())),
-            Cell::new(clean(&event.event)),
+            Cell::new(clean(&event.answer().replace('_', " "))).style(decision_style(event.answer())),
+            Cell::new(shortened(&clean(&event.event), EVENT_WIDTH)),
             Cell::new(clean(call.trim())),
             Cell::new(clean(event.by.as_deref().unwrap_or_default())),
             Cell::new(duration(event.us)),
-        ])
+        ];
+        Row::new(cells.into_iter().take(columns))
     });
     let widths = [
         Constraint::Length(8),
         Constraint::Length(10),
-        Constraint::Length(14),
+        Constraint::Length(u16::try_from(EVENT_WIDTH).unwrap_or(u16::MAX)),
         Constraint::Min(16),
         Constraint::Length(16),
         Constraint::Length(8),
     ];
-    let header = Row::new(["time", "answer", "event", "call", "decided by", "took"])
-        .style(Style::new().add_modifier(Modifier::BOLD));
-    let table = Table::new(rows, widths)
+    let names = ["time", "answer", "event", "call", "decided by", "took"];
+    let header = Row::new(names.into_iter().take(columns)).style(Style::new().add_modifier(Modifier::BOLD));
+    let table = Table::new(rows, widths.into_iter().take(columns))
         .header(header)
-        .block(block(" 3 events ", model.pane == Pane::Events))
+        .block(block(" [3] events ", model.pane == Pane::Events))
         .row_highlight_style(selection());
     let mut state = TableState::default().with_selected(Some(model.index(Pane::Events)));
     frame.render_stateful_widget(table, area, &mut state);
@@ -199,7 +211,7 @@ fn draw_hooks(frame: &mut Frame<'_>, area: Rect, model: &Model) {
     let header = Row::new(["hook", "events", "p50", "p95", "denied", "failed", "last error or place"])
         .style(Style::new().add_modifier(Modifier::BOLD));
     let table =
-        Table::new(rows, widths).header(header).block(block(" 4 hooks ", true)).row_highlight_style(selection());
+        Table::new(rows, widths).header(header).block(block(" [4] hooks ", true)).row_highlight_style(selection());
     let mut state = TableState::default().with_selected(Some(model.index(Pane::Hooks)));
     frame.render_stateful_widget(table, area, &mut state);
 }
@@ -272,6 +284,14 @@ fn time_left(seconds: u64) -> String {
     if seconds < 60 { format!("{seconds} s") } else { format!("{} min {} s", seconds / 60, seconds % 60) }
 }
 
+/// Cuts a text with a mark.
+fn shortened(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+}
+
 /// Replaces characters that a terminal acts on, or that are invisible.
 pub(super) fn clean(text: &str) -> String {
     let is_hidden = |c: char| {
@@ -330,6 +350,7 @@ mod tests {
             call: vec!["git push origin main".to_owned()],
             reasons: vec!["git.push-any (hooks.yaml:14): this pushes".to_owned()],
             left: 95,
+            waits: None,
         };
         let hook = Hook {
             id: "git.push-any".to_owned(),
@@ -363,6 +384,32 @@ mod tests {
             assert!(text.contains(expected), "{expected}\n{text}");
         }
         assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{text}");
+    }
+
+    #[test]
+    fn waiting_agent_has_its_own_time() {
+        let mut model = model();
+        model.data.pending[0].waits = Some(61);
+        let text = screen(&model, 120, 20);
+        assert!(text.contains("codex Bash  agent waits 1 min 1 s, 1 min 35 s left"), "{text}");
+    }
+
+    #[test]
+    fn names_in_a_narrow_table_are_whole() {
+        let mut model = model();
+        let mut longer = model.data.events[0].clone();
+        (longer.told, longer.verdict) = (None, "no_opinion".to_owned());
+        longer.event = "post_tool_use_failure".to_owned();
+        model.data.events.push(longer);
+        for width in [80, 120] {
+            let text = screen(&model, width, 20);
+            for expected in
+                ["pre_tool_use ", "post_tool_use…", "no opinion ", "[1] questions", "[2] sessions", "[3] events"]
+            {
+                assert!(text.contains(expected), "{expected}\n{text}");
+            }
+            assert!(!text.contains("no_opinion"), "{text}");
+        }
     }
 
     #[test]

@@ -28,6 +28,12 @@ use crate::runtime_dir::RuntimeDir;
 /// Time between a request without an interpreter and the start of one, so that the cold run has the processor.
 const START_DELAY: Duration = Duration::from_millis(150);
 
+/// Time between the end of a warm run and the start of the next interpreter, so that the hook can give its answer first.
+const REFILL_DELAY: Duration = Duration::from_millis(20);
+
+/// Time after a request without an interpreter in which the key has one more. Events of one turn follow each other closely.
+const SPARE_TIME: Duration = Duration::from_secs(60);
+
 /// Minimum time between two starts.
 const START_PAUSE: Duration = Duration::from_millis(40);
 
@@ -100,6 +106,12 @@ struct State {
     cold: Vec<(PathBuf, String)>,
     /// Number of warm runs.
     runs: u64,
+    /// Number of requests without an interpreter that waited.
+    missed: u64,
+    /// Last request of a key that came before its next interpreter was started.
+    spares: HashMap<Key, Instant>,
+    /// Keys that ran warm.
+    used: HashSet<Key>,
     /// Interpreters that load their gate, as keys without a script.
     gated: HashSet<Key>,
     pending: usize,
@@ -147,7 +159,7 @@ impl Pool {
             .cold
             .iter()
             .map(|(script, reason)| ColdScript { script: script.display().to_string(), reason: reason.clone() });
-        WarmStatus { waiting: state.idle.len() as u64, runs: state.runs, cold: cold.collect() }
+        WarmStatus { waiting: state.idle.len() as u64, runs: state.runs, missed: state.missed, cold: cold.collect() }
     }
 
     /// Process ids of the waiting interpreters.
@@ -166,9 +178,9 @@ impl Pool {
             return;
         }
         let Some(mut interpreter) = self.shared.take(&key) else {
-            let failed = self.shared.lock().failure_of(&key);
+            let failed = self.shared.lock().missed(&key);
             let _ = send_answer(connection, &Answer::Cold(failed.unwrap_or("no interpreter waits".to_owned())), &[]);
-            self.start_later(key);
+            self.start_later(key, START_DELAY);
             return;
         };
         if let Err(error) = limits::apply(interpreter.process(), &limits, key.is_node) {
@@ -182,20 +194,20 @@ impl Pool {
         interpreter.close_streams();
         if !matches!(sent, Some(Ok(()))) {
             drop(interpreter);
-            self.start_later(key);
+            self.start_later(key, START_DELAY);
             return;
         }
         self.shared.lock().ran_warm(&key);
         supervise(interpreter, connection);
-        self.start_later(key);
+        self.start_later(key, REFILL_DELAY);
     }
 
-    fn start_later(&self, key: Key) {
+    fn start_later(&self, key: Key, delay: Duration) {
         let mut state = self.shared.lock();
         if state.pending < MAX_PENDING && !state.is_closed {
             state.pending += 1;
             // An error means that the thread has ended.
-            let _ = self.starts.send(Start { key, due: Instant::now() + START_DELAY });
+            let _ = self.starts.send(Start { key, due: Instant::now() + delay });
         }
     }
 }
@@ -281,7 +293,9 @@ impl Shared {
                     let wait = start.due.saturating_duration_since(Instant::now());
                     thread::sleep(wait.max(START_PAUSE));
                     self.lock().pending -= 1;
-                    self.start(&start.key);
+                    while self.start(&start.key) {
+                        thread::sleep(START_PAUSE);
+                    }
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
@@ -290,15 +304,15 @@ impl Shared {
         }
     }
 
-    fn start(&self, key: &Key) {
+    /// Starts an interpreter if the key needs one. Returns `true` if it needs another one.
+    fn start(&self, key: &Key) -> bool {
         {
             let mut state = self.lock();
             let age = self.limits.age;
             state.failures.retain(|_, failures| failures.last.elapsed() < age);
             let has_failed = state.failures.get(key).is_some_and(|failures| failures.count >= MAX_FAILURES);
-            let is_there = state.idle.iter().any(|interpreter| interpreter.key == *key);
-            if state.is_closed || has_failed || is_there || self.limits.idle == 0 {
-                return;
+            if state.is_closed || has_failed || state.is_enough(key) || self.limits.idle == 0 {
+                return false;
             }
         }
         match self.start_gated(key) {
@@ -307,8 +321,12 @@ impl Shared {
                 if !state.is_closed {
                     state.idle.push(interpreter);
                 }
+                !state.is_closed && !state.is_enough(key) && state.idle.len() < self.limits.idle
             }
-            Err(error) => self.lock().failed(key, &error.to_string()),
+            Err(error) => {
+                self.lock().failed(key, &error.to_string());
+                false
+            }
         }
     }
 
@@ -360,8 +378,24 @@ impl State {
         self.ran_cold(key, reason.to_owned());
     }
 
-    fn failure_of(&self, key: &Key) -> Option<String> {
-        self.failures.get(key).map(|failures| failures.reason.clone())
+    /// Notes a request without an interpreter. Returns the reason if the interpreter cannot start.
+    fn missed(&mut self, key: &Key) -> Option<String> {
+        let failure = self.failures.get(key).map(|failures| failures.reason.clone());
+        if failure.is_none() {
+            self.missed += 1;
+            self.spares.retain(|_, last| last.elapsed() < SPARE_TIME);
+            if self.used.contains(key) && self.spares.len() < MAX_REMEMBERED_KEYS {
+                self.spares.insert(key.clone(), Instant::now());
+            }
+        }
+        failure
+    }
+
+    /// `true` if as many interpreters wait as the key needs.
+    fn is_enough(&self, key: &Key) -> bool {
+        let has_spare = self.spares.get(key).is_some_and(|last| last.elapsed() < SPARE_TIME);
+        let waiting = self.idle.iter().filter(|interpreter| interpreter.key == *key).count();
+        waiting >= if has_spare { 2 } else { 1 }
     }
 
     fn ran_cold(&mut self, key: &Key, reason: String) {
@@ -376,6 +410,10 @@ impl State {
     fn ran_warm(&mut self, key: &Key) {
         let script = key.script();
         self.cold.retain(|(known, _)| *known != script);
+        if self.used.len() >= MAX_REMEMBERED_KEYS {
+            self.used.clear();
+        }
+        self.used.insert(key.clone());
         self.runs += 1;
     }
 }

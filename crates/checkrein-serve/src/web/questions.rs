@@ -8,7 +8,8 @@ use checkrein::hook_files::Locations;
 use checkrein::internal::{branch_name, line_file, redacted_json, user_name};
 use checkrein_core::RawJson;
 use checkrein_tools::approvals::{
-    Answer, Approval, ApprovalError, ApprovalId, ApprovalState, ApprovalStore, Decision, Scope, Via, decide, expire,
+    Answer, Approval, ApprovalError, ApprovalId, ApprovalState, ApprovalStore, Decision, KnownFiles, Scope, Via,
+    decide, expire,
 };
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
@@ -43,17 +44,24 @@ pub(super) struct Question {
 
 impl Question {
     fn new(approval: Approval) -> Self {
+        let branch = branch_name(std::path::Path::new(directory(&approval)));
+        Self::on_branch(approval, branch)
+    }
+
+    fn on_branch(approval: Approval, branch: Option<String>) -> Self {
         let editable = approval.state == ApprovalState::Pending && !approval.shown.is_partial;
-        let directory = approval.cwd.as_deref().unwrap_or(&approval.project);
-        let branch = branch_name(std::path::Path::new(directory));
         Self { approval, editable, branch }
     }
+}
+
+fn directory(approval: &Approval) -> &str {
+    approval.cwd.as_deref().unwrap_or(&approval.project)
 }
 
 /// Open questions, and those that have just ended.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub(super) struct List {
-    /// The oldest question first.
+    /// Questions with a waiting agent first, then the oldest.
     approvals: Vec<Question>,
     /// Number of questions that are not in the list.
     hidden: usize,
@@ -151,7 +159,8 @@ impl Questions {
     pub(super) fn start(options: &WebOptions) -> std::io::Result<Self> {
         let store = ApprovalStore::in_state_directory(&options.state_dir);
         line_file::make_private_directory(store.directory())?;
-        let (sender, list) = watch::channel(read(&store, &options.locations));
+        let mut known = KnownFiles::default();
+        let (sender, list) = watch::channel(read(&store, &options.locations, &mut known));
         let (wake, woken) = mpsc::channel();
         let notified = wake.clone();
         // Without notifications, the directory is read every few seconds.
@@ -172,7 +181,7 @@ impl Questions {
                     }
                     Err(RecvTimeoutError::Timeout) => {}
                 }
-                let new = read(&own, &locations);
+                let new = read(&own, &locations, &mut known);
                 sender.send_if_modified(|known| {
                     let differs = *known != new;
                     *known = new;
@@ -233,21 +242,35 @@ impl Questions {
     }
 }
 
-/// Reads the list. Ends questions whose time is up.
-fn read(store: &ApprovalStore, locations: &Locations) -> List {
-    let ended = expire(store, locations).err();
-    let all = match store.list() {
-        Ok(all) => all,
+/// Reads the list. Ends questions whose time is up. Of the files, it reads only those that have changed: each question of an agent
+/// is a change, and hooks use the same directory.
+fn read(store: &ApprovalStore, locations: &Locations, known: &mut KnownFiles) -> List {
+    let mut ended = None;
+    let listed = match store.list_changed(known) {
+        Ok((_, true)) => {
+            ended = expire(store, locations).err();
+            store.list_changed(known)
+        }
+        listed => listed,
+    };
+    let all = match listed {
+        Ok((all, _)) => all,
         Err(error) => return List { error: Some(error.to_string()), ..List::default() },
     };
     let recent = now().saturating_sub(ENDED_LISTED_MS);
     let mut approvals: Vec<_> =
         all.into_iter().filter(|one| one.state == ApprovalState::Pending || one.changed >= recent).collect();
-    approvals.sort_by_key(|one| (one.state != ApprovalState::Pending, one.created));
+    approvals.sort_by_key(|one| (one.state != ApprovalState::Pending, one.waits().is_none(), one.created));
     let hidden = approvals.iter().skip(MAX_LISTED).filter(|one| one.state == ApprovalState::Pending).count();
     approvals.truncate(MAX_LISTED);
+    let mut branches = HashMap::new();
+    let mut question = |approval: Approval| {
+        let read = || branch_name(std::path::Path::new(directory(&approval)));
+        let branch = branches.entry(directory(&approval).to_owned()).or_insert_with(read).clone();
+        Question::on_branch(approval, branch)
+    };
     List {
-        approvals: approvals.into_iter().map(Question::new).collect(),
+        approvals: approvals.into_iter().map(&mut question).collect(),
         hidden,
         error: ended.map(|error| error.to_string()),
     }

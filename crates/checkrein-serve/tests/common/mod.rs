@@ -189,8 +189,16 @@ impl Machine {
         for (key, value) in parts.as_object().unwrap() {
             call[key] = value.clone();
         }
+        let waits = call.as_object_mut().unwrap().remove("waits").and_then(|seconds| seconds.as_u64());
         let call: Call = serde_json::from_value(call).unwrap();
-        self.approvals.request(NewApproval::new(call)).unwrap().id.to_string()
+        let new = NewApproval::new(call).waiting(waits.map(Duration::from_secs));
+        self.approvals.request(new).unwrap().id.to_string()
+    }
+
+    /// Adds a question about a shell command that the agent holds for some seconds. Returns its id.
+    pub fn ask_waiting(&self, command: &str, seconds: u64) -> String {
+        let parts = json!({ "commands": [], "waits": seconds });
+        self.request("Bash", &json!({ "command": command }), ("no-push", "sure?"), &parts)
     }
 
     /// Adds a question about a shell command. Returns its id.
@@ -209,7 +217,7 @@ impl Machine {
             "file_path": "deploy/production.yaml",
             "old_string": "replicas: 3\nimage: shop:1.8.2\n", "new_string": "replicas: 1\nimage: shop:1.9.0-rc1\n",
         });
-        let diff = "--- deploy/production.yaml\n+++ deploy/production.yaml\n@@ -1,2 +1,2 @@\n-replicas: 3\n-image: shop:1.8.2\n\
+        let diff = "--- deploy/production.yaml\n+++ deploy/production.yaml\n@@\n-replicas: 3\n-image: shop:1.8.2\n\
                     +replicas: 1\n+image: shop:1.9.0-rc1\n";
         let asks = ("production-files", "production settings need a second look");
         self.request("Edit", &input, asks, &json!({ "diff": diff, "commands": [] }))

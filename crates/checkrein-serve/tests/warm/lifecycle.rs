@@ -70,6 +70,29 @@ fn nothing_of_the_script_runs_while_its_interpreter_waits() {
     assert!(mark.exists());
 }
 
+#[test]
+fn runs_that_follow_each_other_closely_get_a_second_interpreter() {
+    let Some(python) = python() else { return };
+    let world = World::new();
+    let cwd = world.dir.path();
+    let script = world.write("s.py", "print(1)\n");
+    let spec = argv(&[python, script.to_str().unwrap()]);
+    let run = || {
+        let before = world.taken();
+        world.call(&spec, cwd, "{}", true).unwrap();
+        world.taken() > before
+    };
+    assert!(!run(), "nothing is started before the first event");
+    assert_eq!((world.status().missed, world.status().runs), (1, 0));
+    wait_until("one interpreter waits", || world.status().waiting == 1);
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(world.status().waiting, 1, "one is enough while events are far apart");
+    // The next interpreter is not ready for the second of two events.
+    wait_until("an event finds no interpreter", || run() && !run());
+    wait_until("two interpreters wait", || world.status().waiting == 2);
+    assert!(run() && run(), "both events of a pair run warm");
+}
+
 /// A program that is called `python3` and loads no gate would run the script without an event.
 #[test]
 fn interpreter_without_a_gate_runs_cold() {

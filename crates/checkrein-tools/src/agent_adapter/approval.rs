@@ -111,10 +111,12 @@ impl AgentAdapter {
                 Err(error) => notes.push(format!("cannot use an approval: {error}")),
             }
             // Nothing else may run while agents wait, so this also ends what has expired.
-            if let Err(error) = approvals::expire(store, &locations) {
+            if let Err(error) = approvals::expire_if_due(store, &locations) {
                 notes.push(format!("cannot end old approvals: {error}"));
             }
-            let approval = match approvals::request(store, log.as_ref(), NewApproval::new(call.clone())) {
+            let waits = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            let new = NewApproval::new(call.clone()).waiting(waits);
+            let approval = match approvals::request(store, log.as_ref(), new) {
                 Ok(approval) => approval,
                 Err(error) => {
                     notes.push(format!("cannot offer `checkrein approve` for this call: {error}"));

@@ -368,7 +368,7 @@ impl AgentAdapter {
             }
         };
         logged.dir = Some(dir.clone());
-        if self.may_answer_itself(json.as_str()) {
+        if filter.kind().contract().is_gate() {
             // An event that cannot be decoded is denied below, if a hook matches it.
             decoded = decoded.or_else(|| decode().ok());
             if let Some(event) = decoded.as_ref().filter(|event| self.answers_itself(event, &dir)) {

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use checkrein::audit::AuditEntry;
-use checkrein::internal::{answers_questions, regular_file};
+use checkrein::internal::{Attempt, regular_file};
 use checkrein_core::{Event, HookInfo, Opinion, RawJson, Rules, Scope, Settlement, Source};
 use checkrein_dialects::AnswerExtras;
 
 use super::failure_response::append;
 use super::{AgentAdapter, AgentResponse};
+use crate::approvals::ApprovalStore;
 
 /// Reason of a denial, for the model.
 const ONLY_THE_USER: &str = "only the user may answer the questions of hooks, with `checkrein approve` or on the live page, and the id \
@@ -27,26 +28,22 @@ const PRIVATE_PATHS: &[&str] = &["checkrein/approvals", "state/checkrein/run", "
 const PORT_FILE: &str = "page.port";
 
 impl AgentAdapter {
-    /// `true` if a payload may contain a call that [`answers_itself`](Self::answers_itself). Most do not, and are not decoded.
-    pub(super) fn may_answer_itself(&self, payload: &str) -> bool {
-        payload.contains("checkrein")
-            || ["approve", "deny"].iter().any(|word| payload.contains(word))
-            || self.page_ports().iter().any(|port| payload.contains(port.as_str()))
-            || self.approvals.as_ref().is_some_and(|store| store.id_in(payload).is_some())
-    }
-
     /// `true` if a tool call runs a command with which only the user may answer, gets the id of an approval that waits, names the
     /// files of approvals, or connects to the live page.
     pub(super) fn answers_itself(&self, event: &Event, dir: &Path) -> bool {
-        let (kind, Some(input)) = (event.kind(), event.tool_input()) else { return false };
-        if !kind.contract().is_gate() {
-            return false;
-        }
+        let Some(input) = event.tool_input() else { return false };
         let cwd = event.envelope.cwd.as_deref().map_or(dir, Path::new);
+        let home = self.locations.as_ref().and_then(|locations| locations.home.as_deref()).and_then(Path::to_str);
+        let attempt = Attempt::new(event, cwd, home);
         let mut names = event.tool_aliases().chain(event.tool_name());
-        let gets_id = || self.approvals.as_ref().is_some_and(|store| store.id_in(input.as_str()).is_some());
-        answers_questions(event, cwd, None)
+        let gets_id = || {
+            let is_in =
+                |store: &ApprovalStore| store.id_in(input.as_str()).or_else(|| store.id_in(&attempt.words())).is_some();
+            self.approvals.as_ref().is_some_and(is_in)
+        };
+        attempt.answers_questions()
             || self.names_private_files(event, input)
+            || attempt.names_files(&self.private_directories())
             || self.connects_to_page(event, input)
             || (names.any(|name| TOOLS.contains(&name) || name.starts_with("mcp__")) && gets_id())
     }
@@ -85,6 +82,12 @@ impl AgentAdapter {
                     })
                 })
             })
+    }
+
+    /// Directories of approvals and of the resident process.
+    fn private_directories(&self) -> Vec<PathBuf> {
+        let approvals = self.approvals.iter().map(|store| store.directory().to_owned());
+        approvals.chain(self.runtime_directories()).collect()
     }
 
     /// Directories in which the resident process may have its socket and the port of its page.

@@ -23,6 +23,9 @@ pub struct Approval {
     pub expires: u64,
     /// Time of the last change of the state, in milliseconds since 1970.
     pub changed: u64,
+    /// Time until which the agent holds the call for an answer, in milliseconds since 1970. Absent if it never held the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits_until: Option<u64>,
     /// Outcome of the call without an answer.
     pub on_expiry: OnExpiry,
     /// Dialect name of the agent.
@@ -249,6 +252,13 @@ impl Approval {
             }
             _ => Duration::ZERO,
         }
+    }
+
+    /// Time for which the agent still holds the call. `None`: it does not wait, so the call must be repeated after the answer.
+    pub fn waits(&self) -> Option<Duration> {
+        let until = self.waits_until.filter(|_| self.state == ApprovalState::Pending)?;
+        let left = until.checked_sub(super::store::now()).filter(|left| *left > 0)?;
+        Some(Duration::from_millis(left).min(self.left()))
     }
 
     /// Returns the answer that decided.

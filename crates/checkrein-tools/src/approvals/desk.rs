@@ -64,6 +64,14 @@ pub fn expire(store: &ApprovalStore, locations: &Locations) -> Result<Vec<Approv
     store.expire_recorded(&mut |approval| write(log_of(approval, locations).as_ref(), EntryKind::ApprovalEnd, approval))
 }
 
+/// Does the same as [`expire`], unless a process did it in the last minute. It reads all files, and a hook must not wait for that.
+///
+/// # Errors
+/// See [`ApprovalStore::expire`].
+pub fn expire_if_due(store: &ApprovalStore, locations: &Locations) -> Result<Vec<Approval>, ApprovalError> {
+    if store.is_expiry_due() { expire(store, locations) } else { Ok(Vec::new()) }
+}
+
 /// The audit log of a project's agent, if the user's or the administrator's files configure one.
 pub fn audit_log(agent: &str, project: &Path, locations: &Locations) -> Option<AuditLog> {
     let loaded = Sources::discover_in(&native::DIALECT, project, locations.clone()).load();

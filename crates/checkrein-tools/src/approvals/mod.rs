@@ -20,11 +20,13 @@ pub use self::approval::{
     Answer, AnswerRecord, Approval, ApprovalReason, ApprovalState, Decision, EditedOutcome, OnExpiry, Scope, Via,
 };
 pub use self::call::{Ask, Call};
-pub use self::desk::{audit_log, cancel, decide, expire, request, take};
+pub use self::desk::{audit_log, cancel, decide, expire, expire_if_due, request, take};
 pub use self::id::{ApprovalId, InvalidId};
 pub use self::parsed::ParsedCommand;
 pub use self::shown::{Shown, ShownField};
-pub use self::store::{ApprovalError, ApprovalStore, Grant, LIFETIME, MAX_PENDING, NewApproval, SESSION_LIFETIME};
+pub use self::store::{
+    ApprovalError, ApprovalStore, Grant, KnownFiles, LIFETIME, MAX_PENDING, NewApproval, SESSION_LIFETIME,
+};
 
 #[cfg(test)]
 mod tests;

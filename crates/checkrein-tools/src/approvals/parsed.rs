@@ -70,7 +70,7 @@ pub(super) fn diff(event: &Event, cwd: &Path) -> Option<String> {
     let text = |name: &str| input.field(name).and_then(|value| value.as_text().map(std::borrow::Cow::into_owned));
     let path = text("file_path")?;
     if let (Some(old), Some(new)) = (text("old_string"), text("new_string")) {
-        return unified(&path, &old, &new);
+        return part(&path, &old, &new);
     }
     let edits: Option<RawJson> = input.field("edits");
     if let Some(edits) = edits {
@@ -78,7 +78,7 @@ pub(super) fn diff(event: &Event, cwd: &Path) -> Option<String> {
             let edit = RawJson::parse(edit).ok()?;
             let text =
                 |name: &str| edit.field(name).and_then(|value| value.as_text().map(std::borrow::Cow::into_owned));
-            unified(&path, &text("old_string")?, &text("new_string")?)
+            part(&path, &text("old_string")?, &text("new_string")?)
         };
         return edits.items()?.map(one).collect::<Option<Vec<_>>>().map(|all| all.concat());
     }
@@ -91,6 +91,14 @@ pub(super) fn diff(event: &Event, cwd: &Path) -> Option<String> {
     unified(&path, &old, &new)
 }
 
+/// Returns the changes of a part of a file. The place of the part in the file is unknown, so the diff has no line numbers.
+fn part(path: &str, old: &str, new: &str) -> Option<String> {
+    let diff = unified(path, old, new)?;
+    // Lines of the texts start with a blank or a sign.
+    let lines = diff.split_inclusive('\n').map(|line| if line.starts_with("@@ ") { "@@\n" } else { line });
+    Some(lines.collect())
+}
+
 fn unified(path: &str, old: &str, new: &str) -> Option<String> {
     if old.len().max(new.len()) as u64 > MAX_COMPARED {
         return None;
@@ -100,4 +108,27 @@ fn unified(path: &str, old: &str, new: &str) -> Option<String> {
     let (old, new) = (line(old), line(new));
     let diff = TextDiff::configure().timeout(std::time::Duration::from_millis(200)).diff_lines(&old, &new);
     Some(diff.unified_diff().context_radius(3).header(path, path).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use checkrein::payload::ToolCall;
+
+    use super::*;
+
+    fn diff_of(tool: &str, input: &str, cwd: &Path) -> String {
+        let event = Event::pre_tool_use(ToolCall::new(tool, RawJson::parse(input).unwrap()));
+        diff(&event, cwd).unwrap()
+    }
+
+    #[test]
+    fn diff_of_an_edit_has_no_line_numbers() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("f"), "1\n2\n3\n").unwrap();
+        let edit = r#"{"file_path":"f","old_string":"@@ -1 @@\nb","new_string":"@@ -1 @@\nc"}"#;
+        let text = diff_of("Edit", edit, dir.path());
+        assert_eq!(text, "--- f\n+++ f\n@@\n @@ -1 @@\n-b\n+c\n");
+        let text = diff_of("Write", r#"{"file_path":"f","content":"1\n2\n4\n"}"#, dir.path());
+        assert!(text.contains("@@ -1,3 +1,3 @@\n"), "{text}");
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! The name of a file has the id and the start of the digest, so that a call finds its approval without reading the others.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -35,6 +35,12 @@ const MAX_ENDED: usize = 1000;
 /// Time for which ended approvals are kept.
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// File whose time is that of the last [`expire`](ApprovalStore::expire).
+const EXPIRY_TIME: &str = "expiry";
+
+/// Time between two calls of `expire` by hooks.
+const EXPIRY_INTERVAL: Duration = Duration::from_secs(60);
+
 /// Maximum size of a tool input and of an edited input, in bytes.
 const MAX_INPUT: usize = 1 << 20;
 
@@ -60,12 +66,21 @@ pub struct NewApproval {
     pub call: Call,
     /// Outcome of the call without an answer.
     pub on_expiry: OnExpiry,
+    /// Time for which the agent holds the call for an answer. `None`: it does not wait.
+    pub waits: Option<Duration>,
 }
 
 impl NewApproval {
     /// Approval of a call, which is denied without an answer.
     pub fn new(call: Call) -> Self {
-        Self { call, on_expiry: OnExpiry::Deny }
+        Self { call, on_expiry: OnExpiry::Deny, waits: None }
+    }
+
+    /// Approval of a call that the agent holds for this time.
+    #[must_use]
+    pub fn waiting(mut self, time: Option<Duration>) -> Self {
+        self.waits = time;
+        self
     }
 }
 
@@ -158,7 +173,7 @@ impl ApprovalStore {
     /// The directory cannot be read, or others can write it.
     pub fn list(&self) -> Result<Vec<Approval>, ApprovalError> {
         let mut all: Vec<_> = self.read_all(None)?.into_iter().map(|(_, stored)| stored.approval).collect();
-        all.sort_by(|one, other| other.created.cmp(&one.created).then_with(|| one.digest.cmp(&other.digest)));
+        sort(&mut all);
         Ok(all)
     }
 
@@ -192,7 +207,8 @@ impl ApprovalStore {
         new: NewApproval,
         record: RecordChange<'_>,
     ) -> Result<Approval, ApprovalError> {
-        let NewApproval { call, on_expiry } = new;
+        let NewApproval { call, on_expiry, waits } = new;
+        let waits_until = waits.map(|time| now() + millis(time));
         let rewritten = call.rewritten.as_ref();
         if call.input.as_str().len().max(rewritten.map_or(0, |input| input.as_str().len())) > MAX_INPUT {
             return Err(ApprovalError::TooLarge);
@@ -201,9 +217,13 @@ impl ApprovalStore {
         make_private_directory(&self.dir).map_err(|error| failed(&self.dir, error))?;
         let _lock = self.lock()?;
         let of_call = self.read_all(Some(&digest))?;
-        if let Some((_, stored)) =
+        if let Some((_, mut stored)) =
             of_call.into_iter().find(|(_, stored)| stored.approval.state == ApprovalState::Pending)
         {
+            if waits_until > stored.approval.waits_until {
+                stored.approval.waits_until = waits_until;
+                self.write(&stored)?;
+            }
             return Ok(stored.approval);
         }
         self.make_room()?;
@@ -216,6 +236,7 @@ impl ApprovalStore {
             created,
             expires: created + millis(LIFETIME),
             changed: created,
+            waits_until,
             on_expiry,
             agent: call.agent.clone(),
             session: call.session.clone(),
@@ -381,6 +402,9 @@ impl ApprovalStore {
             return Ok(Vec::new());
         }
         let _lock = self.lock()?;
+        // An error only makes the next process do the same again.
+        let _ = line_file::private(&self.dir.join(EXPIRY_TIME), OpenOptions::new().write(true).truncate(true))
+            .and_then(|file| file.set_modified(SystemTime::now()));
         let mut expired = Vec::new();
         let mut ended = Vec::new();
         for (path, mut stored) in self.read_all(None)? {
@@ -411,6 +435,47 @@ impl ApprovalStore {
             }
         }
         Ok(expired)
+    }
+
+    /// `true` if no process has ended expired approvals in the last minute.
+    pub(super) fn is_expiry_due(&self) -> bool {
+        let modified = self.dir.join(EXPIRY_TIME).symlink_metadata().and_then(|metadata| metadata.modified());
+        // After a jump of the clock into the past, the time is in the future.
+        let age = modified.ok().and_then(|time| time.elapsed().ok());
+        age.is_none_or(|age| age >= EXPIRY_INTERVAL)
+    }
+
+    /// Returns all approvals as [`list`](Self::list) does. Reads only files that have changed since the last call with these `known`
+    /// files. The second value is `true` if [`expire`](Self::expire) has something to do.
+    ///
+    /// # Errors
+    /// See [`list`](Self::list).
+    pub fn list_changed(&self, known: &mut KnownFiles) -> Result<(Vec<Approval>, bool), ApprovalError> {
+        let mut files = HashMap::new();
+        for Name { id, path } in self.names(None)? {
+            let Ok(stamp) = path.symlink_metadata().map(|metadata| Stamp::of(&metadata)) else { continue };
+            let old = known.0.remove(&path).filter(|file| file.stamp == stamp);
+            let file = match old {
+                Some(file) => file,
+                None => {
+                    let Ok(Some(stored)) = read_file(&path, &id) else { continue };
+                    KnownFile { stamp, approval: stored.approval, has_call: stored.call.is_some() }
+                }
+            };
+            files.insert(path, file);
+        }
+        known.0 = files;
+        let oldest = now().saturating_sub(millis(KEPT));
+        let mut is_due = false;
+        let mut all = Vec::with_capacity(known.0.len());
+        for file in known.0.values_mut() {
+            expire_by_time(&mut file.approval);
+            let is_old = !file.has_call && file.approval.changed < oldest;
+            is_due |= is_old || (file.has_call && file.approval.state == ApprovalState::Expired);
+            all.push(file.approval.clone());
+        }
+        sort(&mut all);
+        Ok((all, is_due))
     }
 
     /// Returns the id in this text, if an approval with that id waits or is approved.
@@ -543,6 +608,35 @@ impl ApprovalStore {
     }
 }
 
+/// Files that [`ApprovalStore::list_changed`] has read.
+#[derive(Debug, Default)]
+pub struct KnownFiles(HashMap<PathBuf, KnownFile>);
+
+#[derive(Debug)]
+struct KnownFile {
+    stamp: Stamp,
+    approval: Approval,
+    has_call: bool,
+}
+
+/// Values that differ after each change: a change replaces the file.
+#[derive(Debug, PartialEq, Eq)]
+struct Stamp {
+    modified: Option<SystemTime>,
+    size: u64,
+    inode: u64,
+}
+
+impl Stamp {
+    fn of(metadata: &fs::Metadata) -> Self {
+        #[cfg(unix)]
+        let inode = std::os::unix::fs::MetadataExt::ino(metadata);
+        #[cfg(not(unix))]
+        let inode = 0;
+        Self { modified: metadata.modified().ok(), size: metadata.len(), inode }
+    }
+}
+
 /// Name of a file.
 struct Name {
     id: ApprovalId,
@@ -580,11 +674,21 @@ fn read_file(path: &Path, id: &ApprovalId) -> io::Result<Option<Stored>> {
     if !is_of_call || !is_named {
         return Ok(None);
     }
+    expire_by_time(approval);
+    Ok(Some(stored))
+}
+
+/// Sets the state of an approval whose time is over.
+fn expire_by_time(approval: &mut Approval) {
     let is_open = matches!(approval.state, ApprovalState::Pending | ApprovalState::Approved);
     if is_open && !is_current(approval.created, approval.expires, now()) {
         approval.state = ApprovalState::Expired;
     }
-    Ok(Some(stored))
+}
+
+/// Sorts approvals, the newest first.
+fn sort(all: &mut [Approval]) {
+    all.sort_by(|one, other| other.created.cmp(&one.created).then_with(|| one.digest.cmp(&other.digest)));
 }
 
 /// `true` if an approval with these times is valid. After a jump of the clock into the past, its request is in the future, and it

@@ -1,4 +1,5 @@
 use std::fs;
+use std::time::Duration;
 
 use checkrein_core::RawJson;
 use proptest::prelude::*;
@@ -231,6 +232,58 @@ fn cancelled_approval_takes_no_answer() {
     assert!(matches!(store.answer(&id, approve()), Err(ApprovalError::Answered(_))));
     assert!(matches!(store.cancel(&id), Err(ApprovalError::Answered(_))));
     assert!(!passes(&store, &push));
+}
+
+#[test]
+fn time_of_a_held_call_is_kept_and_extended() {
+    let (_dir, store) = place();
+    let push = call(r#"{"command":"git push"}"#);
+    let asked = request(&store, &push);
+    assert_eq!(asked.waits(), None);
+    let minute = Duration::from_secs(60);
+    let held = store.request(NewApproval::new(push.clone()).waiting(Some(minute))).unwrap();
+    assert_eq!(held.id, asked.id);
+    assert!(held.waits().unwrap() <= minute);
+    // Another process asks the same without holding the call.
+    assert_eq!(request(&store, &push).waits_until, held.waits_until);
+    assert_eq!(store.answer(&asked.id, deny()).unwrap().waits(), None);
+}
+
+#[test]
+fn changed_files_are_read_again_and_expired_ones_are_reported() {
+    let (_dir, store) = place();
+    let mut known = KnownFiles::default();
+    assert_eq!(store.list_changed(&mut known).unwrap(), (Vec::new(), false));
+    let commands = [r#"{"command":"a"}"#, r#"{"command":"b"}"#, r#"{"command":"c"}"#];
+    let ids = commands.map(|command| request(&store, &call(command)).id);
+    assert_eq!(store.list_changed(&mut known).unwrap(), (store.list().unwrap(), false));
+    store.answer(&ids[1], deny()).unwrap();
+    assert_eq!(store.list_changed(&mut known).unwrap(), (store.list().unwrap(), false));
+    age(&store, 15 * 60 + 1);
+    assert_eq!(store.list_changed(&mut known).unwrap(), (store.list().unwrap(), true));
+    store.expire().unwrap();
+    assert_eq!(store.list_changed(&mut known).unwrap(), (store.list().unwrap(), false));
+    fs::remove_dir_all(store.directory()).unwrap();
+    assert_eq!(store.list_changed(&mut known).unwrap(), (Vec::new(), false));
+}
+
+#[test]
+fn hooks_end_expired_approvals_once_per_minute() {
+    let (dir, store) = place();
+    let locations = checkrein::hook_files::Locations::new(dir.path());
+    let id = request(&store, &call(r#"{"command":"git push"}"#)).id;
+    assert_eq!(expire_if_due(&store, &locations).unwrap(), []);
+    age(&store, 15 * 60 + 1);
+    assert_eq!(expire_if_due(&store, &locations).unwrap(), [], "a process did it just now");
+    // The time decides about the state, whatever the file says.
+    assert_eq!(store.find(&id).unwrap().state, ApprovalState::Expired);
+    let time = fs::File::options().write(true).open(store.directory().join("expiry")).unwrap();
+    let now = std::time::SystemTime::now();
+    for at in [now - Duration::from_secs(61), now + Duration::from_secs(3600)] {
+        time.set_modified(at).unwrap();
+        assert!(store.is_expiry_due());
+    }
+    assert_eq!(expire_if_due(&store, &locations).unwrap().len(), 1);
 }
 
 #[test]

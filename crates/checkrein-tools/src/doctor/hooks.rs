@@ -80,10 +80,10 @@ fn warm(dir: &Path, loaded: &Loaded) -> Option<Check> {
     let listed = |hooks: &[String]| hooks.iter().take(MAX_FINDINGS).cloned().collect::<Vec<_>>().join(", ");
     let text = match (warm.is_empty(), cold.is_empty()) {
         (true, true) => return None,
-        (false, true) => format!("with `checkrein serve`, these hooks run warm: {}", listed(&warm)),
-        (true, false) => format!("with `checkrein serve`, these hooks still run cold: {}", listed(&cold)),
+        (false, true) => format!("these hooks run warm while `checkrein serve` runs: {}", listed(&warm)),
+        (true, false) => format!("these hooks run cold also while `checkrein serve` runs: {}", listed(&cold)),
         (false, false) => {
-            format!("with `checkrein serve`, these hooks run warm: {}; cold: {}", listed(&warm), listed(&cold))
+            format!("these hooks run warm while `checkrein serve` runs: {}; cold: {}", listed(&warm), listed(&cold))
         }
     };
     Some(Check::ok("warm interpreters", text))

@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
 use checkrein::audit::AuditEntry;
@@ -15,6 +16,9 @@ use super::super::ask::confirm;
 use super::super::{print_failure, print_note};
 use super::{edit, show, store};
 use crate::exit::{self, Exit, UsageErrorExt};
+
+/// Longest wait for the result of an edited call.
+const OUTCOME_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Approve a call that waits
 ///
@@ -96,7 +100,7 @@ pub fn approve(arguments: &ApproveArguments) -> Result<Exit> {
     let is_edited = answer.edited_input.is_some();
     match approvals::decide(store, locations, &id, answer) {
         Ok(_) if is_edited => {
-            print_note("edited; the hooks judge the edited call when the agent repeats it");
+            print_note(&after_edit(store, &id, approval.waits().is_some()));
             Ok(exit::SUCCESS)
         }
         Ok(_) => {
@@ -104,6 +108,23 @@ pub fn approve(arguments: &ApproveArguments) -> Result<Exit> {
             Ok(exit::SUCCESS)
         }
         Err(error) => Ok(failed("approved", &error)),
+    }
+}
+
+/// Returns the note about an edited call. If the agent waits, its hooks judge the call at once.
+fn after_edit(store: &ApprovalStore, id: &ApprovalId, is_awaited: bool) -> String {
+    let start = Instant::now();
+    loop {
+        let found = store.find(id).ok();
+        if let Some(outcome) = found.as_ref().and_then(|approval| approval.edited_outcome.as_ref()) {
+            return format!("edited; {}", outcome.text);
+        }
+        let is_used = found.is_some_and(|approval| approval.state == ApprovalState::Consumed);
+        if !(is_awaited || is_used) || start.elapsed() >= OUTCOME_PATIENCE {
+            let when = if is_used { "now" } else { "when the agent repeats it" };
+            return format!("edited; the hooks judge the edited call {when}");
+        }
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 

@@ -19,7 +19,7 @@ use crate::exit::{self, Exit};
 /// List calls that wait for your approval
 ///
 /// Hooks can ask before a call, but some agents cannot pass the question on. Such a call waits here for `checkrein approve` or
-/// `checkrein deny`. An answer is possible for 15 minutes.
+/// `checkrein deny`. An answer is possible for 15 minutes. Calls that an agent holds for the answer are first.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:
   0   success
@@ -52,6 +52,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         approvals::expire(&store, &locations)?;
         let mut all = store.list()?;
         all.retain(|approval| arguments.all || approval.state == ApprovalState::Pending);
+        // An agent waits for the answer to one of these.
+        all.sort_by_key(|approval| approval.waits().is_none());
         Ok(all)
     };
     let mut listed = read()?;
@@ -64,7 +66,17 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let mut last = None;
     loop {
         // On a terminal, the time that is left is current.
-        let shown_time = |approval: &Approval| if is_terminal { show::time_left(approval) } else { String::new() };
+        let shown_time = |approval: &Approval| {
+            let waits = approval.waits().is_some();
+            (
+                waits,
+                if is_terminal {
+                    show::time_left(approval.waits().unwrap_or_else(|| approval.left()))
+                } else {
+                    String::new()
+                },
+            )
+        };
         let state: Vec<_> =
             listed.iter().map(|approval| (approval.id.clone(), approval.state, shown_time(approval))).collect();
         if last.as_ref() != Some(&state) {

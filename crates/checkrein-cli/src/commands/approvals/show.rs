@@ -1,6 +1,7 @@
 //! An approval on a terminal.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
 use checkrein_tools::approvals::{Approval, ApprovalState, Call, ParsedCommand};
 use owo_colors::OwoColorize;
@@ -14,7 +15,7 @@ use checkrein::RawJson;
 pub fn row(out: &mut impl Write, approval: &Approval) -> io::Result<()> {
     let first = approval.shown.fields.first().map(|field| field.text.replace('\n', " ⏎ ")).unwrap_or_default();
     let state = match approval.state {
-        ApprovalState::Pending => time_left(approval),
+        ApprovalState::Pending => time_left(approval.left()),
         // The hooks decide about an edited call, not the user.
         ApprovalState::Approved | ApprovalState::Consumed
             if approval.winner().is_some_and(|answer| answer.edited_input.is_some()) =>
@@ -30,6 +31,9 @@ pub fn row(out: &mut impl Write, approval: &Approval) -> io::Result<()> {
     writeln!(out, "{}{}{}{end}", approval.id.to_string().bold(), &start[11..], text)?;
     for reason in &approval.reasons {
         writeln!(out, "             {} ({}): {}", reason.hook, shorten_paths(&reason.source), question(&reason.text))?;
+    }
+    if let Some(waits) = approval.waits() {
+        writeln!(out, "             the agent waits for the answer: {} left", time_left(waits))?;
     }
     if let Some(outcome) = &approval.edited_outcome {
         writeln!(out, "             {}", printable(&outcome.text))?;
@@ -73,7 +77,10 @@ pub fn whole(out: &mut impl Write, approval: &Approval, call: &Call) -> io::Resu
     for ask in &call.asks {
         row("asked by", &format!("{} ({}): {}", ask.hook, shorten_paths(&ask.source), question(&ask.reason)))?;
     }
-    row("expires", &format!("in {}", time_left(approval)))
+    if let Some(waits) = approval.waits() {
+        row("waits", &format!("the agent waits for the answer, {} more", time_left(waits)))?;
+    }
+    row("expires", &format!("in {}", time_left(approval.left())))
 }
 
 /// Writes the fields of an input that an edit changes: removed lines with `-`, and added ones with `+`.
@@ -138,9 +145,9 @@ fn agent(approval: &Approval) -> &str {
     }
 }
 
-/// Time in which an answer is possible.
-pub fn time_left(approval: &Approval) -> String {
-    let seconds = usize::try_from(approval.left().as_secs()).unwrap_or_default();
+/// A remaining time, in words.
+pub fn time_left(left: Duration) -> String {
+    let seconds = usize::try_from(left.as_secs()).unwrap_or_default();
     match seconds {
         0..60 => pluralize(seconds, "second"),
         _ => pluralize(seconds.div_ceil(60), "minute"),

@@ -116,6 +116,10 @@ fn show(out: &mut impl std::io::Write, status: &ProcessStatus) -> Result<()> {
     if let Some(warm) = &status.warm {
         let runs = pluralize(number(warm.runs), "warm run");
         writeln!(out, "{runs} of hooks, {} waiting", pluralize(number(warm.waiting), "interpreter"))?;
+        if warm.missed > 0 {
+            let missed = pluralize(number(warm.missed), "run");
+            writeln!(out, "{missed} of hooks cold: no interpreter was ready")?;
+        }
         for cold in &warm.cold {
             print_note(&format!("{} runs cold: {}", printable(&cold.script), printable(&cold.reason)));
         }

@@ -35,7 +35,7 @@ export function sessions(all, chosen, choose) {
         session.subagents > 0 && el("span", {}, `${session.subagents} sub`),
         session.pending > 0 && el("span", { class: "count" }, session.pending)),
       el("span", { class: "line-two muted" },
-        el("span", {}, session.state === "waiting" ? "waits" : session.state),
+        el("span", {}, session.state),
         el("span", {}, counted(session.events, "event")),
         session.denials > 0 && el("span", { class: "denials" }, `${session.denials} denied`),
         answer(session.last_verdict, "small")))));

@@ -43,9 +43,11 @@ export function show(data) {
     } else if (question.approval.state === "pending") {
       const card = new Card(question);
       cards.set(id, card);
-      // The oldest question is first, so that cards do not move under the pointer.
-      byId("cards").append(card.element);
+      // Questions with a waiting agent are first, then the oldest. Most new cards are last, so that no card moves under the pointer.
+      const next = card.waits ? pending().find((other) => other !== card && !other.waits) : undefined;
+      byId("cards").insertBefore(card.element, next?.element ?? null);
       // The card itself may appear under the pointer.
+      if (next) moved();
       card.settle();
       if (ready) announce(`New question: ${question.approval.agent} wants ${question.approval.shown.tool}: ${card.gist}`);
     }
@@ -138,6 +140,7 @@ class Card {
     this.gist = approval.shown.fields[0]?.text ?? "";
     const project = approval.cwd ?? approval.project;
     this.time = el("span", { class: "left" });
+    this.wait = el("span", { class: "tag waits", title: "The agent holds the call for your answer", hidden: true });
     this.result = el("p", { class: "result", role: "status" });
     this.problem = el("p", { class: "problem", role: "alert" });
     this.scope = el("input", { type: "checkbox", id: `scope-${approval.id}`, disabled: !approval.session });
@@ -166,6 +169,7 @@ class Card {
         approval.subagent && el("span", { class: "tag" }, `sub-agent ${short(approval.subagent)}`),
         approval.session && el("span", { class: "muted", title: approval.session }, short(approval.session)),
         el("code", { class: "muted id" }, approval.id),
+        this.wait,
         this.time),
       fields(approval.shown),
       commands(approval.shown.commands),
@@ -207,7 +211,7 @@ class Card {
     this.ended = performance.now();
     this.problem.textContent = "";
     this.resize(() => {
-      for (const part of [this.actions, this.reasonRow, this.editor, this.time]) part.remove();
+      for (const part of [this.actions, this.reasonRow, this.editor, this.time, this.wait]) part.remove();
     });
     this.describe(text, state);
     announce(`Question ${this.approval.shown.tool}: ${text}`);
@@ -223,6 +227,11 @@ class Card {
     this.outcome = text;
     this.element.dataset.state = state;
     this.resize(() => { this.result.textContent = line; });
+  }
+
+  /** Milliseconds for which the agent holds the call. 0: it does not wait. */
+  get waits() {
+    return Math.max(0, (this.approval.waits_until ?? 0) - (Date.now() + skew));
   }
 
   get height() {
@@ -258,6 +267,14 @@ class Card {
     const rest = this.approval.expires - (Date.now() + skew);
     this.time.textContent = rest > 0 ? `${left(rest)} left` : "expired";
     this.time.classList.toggle("soon", rest < 60_000);
+    if (this.approval.waits_until) {
+      const waits = this.waits;
+      this.resize(() => {
+        this.wait.hidden = false;
+        this.wait.textContent = waits ? `agent waits ${left(waits)}` : "agent no longer waits";
+      });
+      this.wait.classList.toggle("over", !waits);
+    }
     // The process decides; the page only stops offering an answer that would be refused.
     for (const button of this.buttons) {
       const off = this.isBusy || rest <= 0 || (button.dataset.answer === "edit" && !this.editable);

@@ -53,7 +53,11 @@ pub(super) fn answers_questions(parsed: &ParsedCommands) -> bool {
                 USER_COMMANDS.iter().any(|own| if word.known { word.text == *own } else { word.could_be(own) })
             })
     };
-    let names_answer = |text: &str| text.contains("checkrein") && USER_COMMANDS.iter().any(|own| text.contains(own));
+    let names_answer = |text: &str| {
+        // Without a parser, quotes and escapes are only removed.
+        let text = text.replace(['\'', '"', '\\'], "");
+        text.contains("checkrein") && USER_COMMANDS.iter().any(|own| text.contains(own))
+    };
     parsed.simple_commands.iter().any(is_confirmation)
         || (parsed.parse_error.is_some() && parsed.texts.iter().any(|text| names_answer(text)))
 }

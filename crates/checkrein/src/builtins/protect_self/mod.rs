@@ -13,6 +13,7 @@
 //!
 //! Example: `protect_self deny:/etc/checkrein ask:/home/me/.claude/settings.json`
 
+mod attempt;
 mod control;
 mod references;
 
@@ -21,7 +22,7 @@ use std::sync::Arc;
 
 use checkrein_core::{Decision, Event, Failure, Opinion};
 
-use super::commands::parse_commands;
+pub use self::attempt::Attempt;
 use super::doubt::has_unknown_name;
 use super::off_thread;
 use super::protect_paths::{Affected, AffectedPath, Reach, affected_paths, components};
@@ -123,11 +124,6 @@ async fn run(call: BuiltinCall<'_>, guarded: Arc<Vec<Guarded>>) -> Result<Opinio
     }
     let (event, cwd, home) = (call.event.clone(), call.cwd(), call.env.var("HOME"));
     off_thread(move || check(&event, &guarded, &cwd, home.as_deref())).await
-}
-
-/// `true` if a tool call shows that it runs `checkrein approve` or a similar command, which only the user may run.
-pub fn answers_questions(event: &Event, cwd: &Path, home: Option<&str>) -> bool {
-    control::answers_questions(&parse_commands(event, home, cwd))
 }
 
 fn check(event: &Event, guarded: &[Guarded], cwd: &Path, home: Option<&str>) -> Opinion {
