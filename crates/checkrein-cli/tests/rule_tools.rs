@@ -372,11 +372,13 @@ fn reason_names_the_unknown_part() {
 
 #[test]
 fn packs_have_one_note_for_all_their_rules() {
-    let place = Place::untrusted(&[(".checkrein/hooks.yaml", "packs: [terraform]\n")]);
-    let ran = hook(&place, &shell("ls"));
-    let note: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
-    let text = note["systemMessage"].as_str().unwrap_or_default();
-    assert!(text.lines().count() == 1 && text.contains("you have not approved them"), "{ran:?}");
+    for packs in ["packs: [terraform]\n", "packs: [terraform, git]\n", "packs:\n  - terraform\n  - git\n  - cloud\n"] {
+        let place = Place::untrusted(&[(".checkrein/hooks.yaml", packs)]);
+        let ran = hook(&place, &shell("ls"));
+        let note: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
+        let text = note["systemMessage"].as_str().unwrap_or_default();
+        assert!(text.lines().count() == 1 && text.contains("you have not approved them"), "{packs}: {ran:?}");
+    }
 
     let ran = check("packs: [{ pack: terraform, dry_run: true }]\n");
     assert!(ran.stdout.contains("1 warning") && ran.stdout.contains("pack `terraform`: it is a dry run"), "{ran:?}");

@@ -186,6 +186,13 @@ fn files_at_moved_places_need_approval() {
     let approved = place.run(&["trust", "approve", "--all", "--config", file.to_str().unwrap(), "--yes"]);
     assert_eq!(approved.code, 0, "{approved:?}");
     assert_guarded(&asked(&place, &moved));
+    // The approval belongs to the account, so the command for a moved `HOME` must not use that directory.
+    let home = elsewhere.path().join("home");
+    std::fs::create_dir_all(home.join(".config/checkrein")).unwrap();
+    std::fs::write(home.join(".config/checkrein/hooks.yaml"), crate::GUARD).unwrap();
+    let moved = [("HOME", home.to_str().unwrap()), ("XDG_CONFIG_HOME", "")];
+    let told = crate::ask(&place, &moved, start.replace("\"s\"", "\"t\"").as_bytes());
+    assert!(told.stdout.contains("`env -u HOME checkrein trust approve --all --config"), "{told:?}");
 }
 
 #[test]

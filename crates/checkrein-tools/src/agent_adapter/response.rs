@@ -92,10 +92,11 @@ impl AgentAdapter {
     }
 }
 
-/// `true` if both warnings are about hooks of one entry that is not approved.
-fn is_of_one_entry(one: &Warning, other: &Warning) -> bool {
+/// `true` if both warnings are about hooks of one file that are not approved.
+fn is_of_one_file(one: &Warning, other: &Warning) -> bool {
     let is_new = |warning: &Warning| warning.failure == Some((FailureKind::Untrusted, FailurePolicy::Open));
-    is_new(one) && is_new(other) && one.hook.source == other.hook.source
+    let file = |warning: &Warning| warning.hook.source.file.clone();
+    is_new(one) && is_new(other) && file(one).is_some() && file(one) == file(other)
 }
 
 /// Returns the warnings of a verdict for the user.
@@ -107,8 +108,8 @@ fn new_warnings(event: &Event, verdict: &Verdict, sessions: &dyn SessionStore) -
     let warnings = || verdict.warnings().iter().filter(|warning| !in_reason(warning));
     let mut notes = Vec::new();
     for (index, warning) in warnings().enumerate() {
-        // The rules of a pack have one entry and one approval.
-        let is_same = |other: &&Warning| is_of_one_entry(warning, other);
+        // The hooks of a file are approved together.
+        let is_same = |other: &&Warning| is_of_one_file(warning, other);
         if warnings().take(index).any(|other| is_same(&other)) {
             continue;
         }
@@ -117,7 +118,7 @@ fn new_warnings(event: &Event, verdict: &Verdict, sessions: &dyn SessionStore) -
             count => format!(
                 "{count} hooks ({}) were not run: you have not approved them; `checkrein trust` shows them, `checkrein trust \
                  approve --all` approves them",
-                warning.hook.source
+                warning.hook.source.file.as_deref().unwrap_or_default()
             ),
         };
         // A persistent warning would repeat with every event, so it is shown once in a session.

@@ -114,9 +114,11 @@ impl Found {
             let text = format!(
                 "this file is found by the variable `{variable}`, which a project can set, so its hooks need approval"
             );
+            // With another `HOME`, the command would store the approval where the hooks do not look.
+            let unset = if variable == "HOME" { "env -u HOME " } else { "" };
             let help = format!(
                 "if it is yours, move it to the usual place, or run `checkrein install` again with `{variable}` set; \
-                 to approve it: `checkrein trust approve --all --config {file}`"
+                 to approve it: `{unset}checkrein trust approve --all --config {file}`"
             );
             self.diagnostics
                 .push(Diagnostic::of_file(Severity::Warning, "moved-by-variable", file.clone(), text).with_help(help));

