@@ -475,7 +475,7 @@ async fn selection_and_filters_are_visible() {
     until(&browser, &format!("{chip}.hidden && document.getElementById('filter-note').textContent === '22 events'"))
         .await;
     browser.execute("document.getElementById('tab-coverage').click()", vec![]).await.unwrap();
-    until(&browser, "document.querySelectorAll('.tile[data-zero=true]').length === 5").await;
+    until(&browser, "document.querySelectorAll('.tile[data-zero=true]').length === 6").await;
     browser.close().await.unwrap();
 }
 
