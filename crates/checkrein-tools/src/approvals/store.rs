@@ -453,7 +453,7 @@ impl ApprovalStore {
     pub fn list_changed(&self, known: &mut KnownFiles) -> Result<(Vec<Approval>, bool), ApprovalError> {
         let mut files = HashMap::new();
         for Name { id, path } in self.names(None)? {
-            let Ok(stamp) = path.symlink_metadata().map(|metadata| Stamp::of(&metadata)) else { continue };
+            let Ok(stamp) = path.symlink_metadata().map(|metadata| Stamp::from_metadata(&metadata)) else { continue };
             let old = known.0.remove(&path).filter(|file| file.stamp == stamp);
             let file = match old {
                 Some(file) => file,
@@ -628,7 +628,7 @@ struct Stamp {
 }
 
 impl Stamp {
-    fn of(metadata: &fs::Metadata) -> Self {
+    fn from_metadata(metadata: &fs::Metadata) -> Self {
         #[cfg(unix)]
         let inode = std::os::unix::fs::MetadataExt::ino(metadata);
         #[cfg(not(unix))]

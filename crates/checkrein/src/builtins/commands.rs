@@ -10,7 +10,7 @@ use checkrein_dialects::{own_fields, patch_field};
 
 use super::doubt::Doubt;
 use super::paths::with_home;
-use super::shell::{ParseError, SimpleCommand, commands_of_argv, commands_of_text, lexical};
+use super::shell::{ParseError, SimpleCommand, commands_of_argv, commands_of_text, lexical, quoted_words};
 
 /// The simple commands that the shell commands of a tool call would run.
 #[derive(Debug, Default)]
@@ -112,7 +112,7 @@ struct Places<'a> {
 impl Places<'_> {
     /// Returns the possible working directories of a command, by the fields of its tool or of an item of a list. A tool that is not
     /// in the table of its agent may ignore the field, so the directory of the event is possible as well.
-    fn of(&self, object: &RawJson, outer: &[PathBuf]) -> Vec<PathBuf> {
+    fn possible(&self, object: &RawJson, outer: &[PathBuf]) -> Vec<PathBuf> {
         let text = |value: RawJson| value.as_text().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
         let own = own_fields(self.event, DIRECTORY).find_map(|field| text(object.field(field)?));
         let joined = |text: &str| {
@@ -204,7 +204,7 @@ impl Arguments {
 
 impl Code {
     /// Returns the command of a program and its arguments. The program may be a script.
-    fn with(self, arguments: &Arguments) -> Self {
+    fn with_arguments(self, arguments: &Arguments) -> Self {
         let is_word = |text: &str| !text.contains(|c: char| c.is_whitespace() || "\"'`\\$;&|<>(){}*?[#".contains(c));
         let script = |start: String, end: &str| Self::Script(format!("{} {end}", start.trim_end()));
         match (self, arguments) {
@@ -216,12 +216,12 @@ impl Code {
                 let words = words.strip_prefix([program.to_owned()].as_slice()).unwrap_or(words);
                 Self::Words([program.to_owned()].into_iter().chain(words.iter().cloned()).collect())
             }
-            (Self::Script(program), Arguments::Words(words)) => script(program, &quoted(words)),
+            (Self::Script(program), Arguments::Words(words)) => script(program, &quoted_words(words)),
             (Self::Script(program), Arguments::Text(text)) => script(program, text),
             (Self::Script(program), Arguments::Unknown) => script(program, UNKNOWN_ARGUMENTS),
             (Self::Words(own), Arguments::Words(words)) => Self::Words(own.into_iter().chain(words.clone()).collect()),
-            (Self::Words(own), Arguments::Text(text)) => script(quoted(&own), text),
-            (Self::Words(own), Arguments::Unknown) => script(quoted(&own), UNKNOWN_ARGUMENTS),
+            (Self::Words(own), Arguments::Text(text)) => script(quoted_words(&own), text),
+            (Self::Words(own), Arguments::Unknown) => script(quoted_words(&own), UNKNOWN_ARGUMENTS),
         }
     }
 
@@ -253,16 +253,10 @@ impl Code {
             {
                 all.push(Self::Script(text.clone()));
             }
-            all.push(program.with(&arguments));
+            all.push(program.with_arguments(&arguments));
         }
         all
     }
-}
-
-/// Joins words to a script.
-fn quoted(words: &[String]) -> String {
-    let quote = |word: &String| format!("'{}'", word.replace('\'', "'\\''"));
-    words.iter().map(quote).collect::<Vec<_>>().join(" ")
 }
 
 impl Command {
@@ -297,7 +291,7 @@ fn commands_in(event: &Event, places: Option<&Places<'_>>) -> Vec<Command> {
         return Code::from_value(input).map(|code| Command { code, cwds: outer }).into_iter().collect();
     }
     let directories = |object: &RawJson, outer: &[PathBuf]| match places {
-        Some(places) => places.of(object, outer),
+        Some(places) => places.possible(object, outer),
         None => Vec::new(),
     };
     // Agents disagree about the name of the field. A call with several of them is checked for each.

@@ -10,6 +10,7 @@ use checkrein_expression::{FailureKind, Function, Type, Value};
 
 use super::versions;
 use crate::builtins::secrets::has_secret;
+use crate::builtins::shell::quoted;
 use crate::hash::{hex, sha256};
 
 /// Environment variables that rules can read. None of them usually holds a secret.
@@ -125,7 +126,7 @@ fn shell_word(text: &str) -> String {
     // `A=1` in front of a command is a variable.
     match !text.is_empty() && text.chars().all(is_plain) {
         true => text.to_owned(),
-        false => format!("'{}'", text.replace('\'', "'\\''")),
+        false => quoted(text),
     }
 }
 

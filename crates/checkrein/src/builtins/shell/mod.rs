@@ -18,6 +18,7 @@ mod expand;
 mod expanded;
 mod interpreter;
 mod parse;
+mod quote;
 mod read_only;
 mod state;
 mod testing;
@@ -33,6 +34,7 @@ pub use commands::{
 };
 pub(crate) use commands::{commands_of_argv, commands_of_text};
 pub use expanded::Expanded;
+pub(crate) use quote::{quoted, quoted_words};
 pub(crate) use read_only::{is_reader, pieces};
 pub use testing::exercise_shell;
 pub(crate) use wrappers::starts_others;

@@ -5,6 +5,7 @@
 use super::{Context, Interpreter};
 use crate::builtins::shell::ParseError;
 use crate::builtins::shell::expanded::Expanded;
+use crate::builtins::shell::quoted_words;
 
 /// Programs whose code may start programs, without their version.
 const LANGUAGES: &[&str] = &[
@@ -121,7 +122,7 @@ fn argument(behind: &str) -> Option<String> {
     let behind = behind.trim_start().trim_start_matches('(').trim_start();
     if let Some(list) = behind.strip_prefix('[') {
         let words = texts(list.split(']').next().unwrap_or_default());
-        return if words.is_empty() { None } else { Some(quoted(&words)) };
+        return if words.is_empty() { None } else { Some(quoted_words(&words)) };
     }
     let (first, rest) = text(behind)?;
     // `spawn("rm", ["-rf", "/"])` and `system("rm", "-rf", "/")`.
@@ -130,7 +131,7 @@ fn argument(behind: &str) -> Option<String> {
             let rest = rest.trim_start().trim_start_matches('[');
             let end = rest.find([']', ')', ';', '{']).unwrap_or(rest.len());
             let words: Vec<_> = std::iter::once(first).chain(texts(&rest[..end])).collect();
-            Some(quoted(&words))
+            Some(quoted_words(&words))
         }
         _ => Some(first),
     }
@@ -163,11 +164,6 @@ fn texts(mut list: &str) -> Vec<String> {
         list = rest;
     }
     words
-}
-
-fn quoted(words: &[String]) -> String {
-    let word = |word: &String| format!("'{}'", word.replace('\'', "'\\''"));
-    words.iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use super::{Context, Interpreter};
 use crate::builtins::global_options;
 use crate::builtins::shell::ParseError;
 use crate::builtins::shell::expanded::Expanded;
+use crate::builtins::shell::quoted;
 
 /// Options of a program whose value is a command.
 struct Helper {
@@ -197,11 +198,6 @@ impl Helper {
         }
         values
     }
-}
-
-/// Returns a word of a script that stands for exactly this text.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 /// Returns the part of a word behind a text.
